@@ -2,10 +2,12 @@
 
 * StreamError: ends a stream or a window; the others are still read
 * StoppedError: ends a reader thread
+* BudgetSpentError: ends the run, cleanly
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Flag, StrEnum, auto
+from typing import Any, Self
 
 from tap_leadintent.singer.errors import TapError
 
@@ -18,6 +20,10 @@ SUPPORT = "if this continues, ask the API's support"
 
 class StoppedError(Exception):
     """Raised in a reader thread to stop it."""
+
+
+class BudgetSpentError(Exception):
+    """The run has sent as many requests as it may."""
 
 
 class Reason(StrEnum):
@@ -100,6 +106,10 @@ class StreamError(TapError):
     def __str__(self) -> str:
         """Return the message, and the detail after it."""
         return f"{self.message} ({self.detail})" if self.detail else self.message
+
+    def changed(self, **fields: Any) -> Self:
+        """Return a copy of the error with other values of these fields."""
+        return replace(self, **fields)
 
     @property
     def why(self) -> str:

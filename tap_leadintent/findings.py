@@ -34,7 +34,10 @@ class Finding(Enum):
         "changes, it becomes another row"
     )
     NO_KEY = "Records without {names} are left out"
-    TOTAL = "Ask the API's support whether records are missing: {names}"
+    UNREADABLE = (
+        "There is nothing to do if this stays rare. The API cannot return yet what "
+        "came after {names}; the next run reads it"
+    )
     OUTSIDE_FILTER = (
         "Ask the API's support how it reads the filter: some records "
         "do not match the filter {names}"
@@ -119,7 +122,7 @@ class Findings:
         return self._found.pop(finding, Counter[str]())
 
     @property
-    def named_once(self) -> list[str]:
+    def remembered_names(self) -> list[str]:
         """What this run or an earlier one has named that is worth a line once."""
         found = self._known.union(*(self._found[each] for each in _ONCE))
         return sorted(found)[:_MAX_KEPT]

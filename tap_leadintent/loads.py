@@ -14,7 +14,6 @@ from typing_extensions import override
 
 from tap_leadintent.findings import Finding
 from tap_leadintent.openapi import Record
-from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.stream import LeadIntentStream
@@ -74,19 +73,20 @@ class Loads(RunStream):
 
     def _rows(self, stream: LeadIntentStream) -> Iterator[Record]:
         stats, failure = stream.stats, stream.stats.failure
-        ranges = stream.reading.ranges or (_ALL,)
+        ranges = stream.ranges if stream.is_incremental else (_ALL,)
         figures = stats.figures_by_range(default=ranges[0])
-        # Rows that the run's own bookmark covers may have been lost with a batch.
-        source = stream.reading.bookmark.source
-        covered = Bookmark.read(stream.stream_state, source).coverage
+        covered = stream.bookmark.coverage if stream.is_incremental else {}
         if stats.is_complete:
             covered[_ALL] = [(0, self.complete_to())]
         fields = {
             name: summarize(", ".join(stream.findings.news(finding))) or None
             for name, finding in _FIELDS.items()
         }
+        status = "succeeded" if stats.is_complete else "failed"
+        if stats.is_stopped and not failure:
+            status = "stopped"
         for name in ranges:
-            start, end = covered[name][-1] if name in covered else (None, None)
+            start, end = covered[name][-1] if covered.get(name) else (None, None)
             yield {
                 **{
                     each: round(figures[name][each], 3)
@@ -95,7 +95,7 @@ class Loads(RunStream):
                 **fields,
                 "stream": stream.name,
                 "time_range": name,
-                "status": "succeeded" if stats.is_complete else "failed",
+                "status": status,
                 "reason": failure and summarize(failure),
                 "ended_at": stats.ended_at,
                 "complete_from": None if start is None else format_instant(start),

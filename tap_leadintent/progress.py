@@ -88,6 +88,9 @@ class StreamStats:
     failure: Exception | None = None
     """Why the stream failed, if it did."""
 
+    is_stopped: bool = False
+    """Whether the run had used up its requests before it had read all of the stream."""
+
     is_complete: bool = False
     """Whether the run has read all that it had to read of the stream."""
 

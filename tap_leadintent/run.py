@@ -9,6 +9,8 @@ from traceback import format_tb
 from typing import Any
 
 from tap_leadintent import errors
+from tap_leadintent.api.traffic import Traffic
+from tap_leadintent.budget import log_rest, stop_stream, unreached_first
 from tap_leadintent.loads import Loads
 from tap_leadintent.progress import StreamStats, describe_figures
 from tap_leadintent.replication.protocol import IgnoredRangeError, NoThreadError
@@ -40,10 +42,13 @@ def sync_streams(streams: Sequence[AnyStream]) -> None:
         OutputError: Standard output cannot be written.
     """
     began, logger = monotonic(), logging.getLogger(errors.TAP_NAME)
-    read = [stream for stream in streams if isinstance(stream, LeadIntentStream)]
+    selected = [stream for stream in streams if isinstance(stream, LeadIntentStream)]
+    read = unreached_first(selected)
     loads = [stream for stream in streams if isinstance(stream, Loads)]
-    for stream in loads:
-        stream.reported = read
+    for receipts in loads:
+        receipts.reported = read
+    for stream in read:
+        stream.run_context.traffic.budget = stream.settings.max_requests_per_run
     streams = [*read, *loads]
     try:
         read_each(streams, _sync)
@@ -52,6 +57,7 @@ def sync_streams(streams: Sequence[AnyStream]) -> None:
         logger.warning("Stopped by %s; the next run continues from here", name)
         raise
     finally:
+        log_rest(read, logger)
         _log_run(streams, monotonic() - began)
 
 
@@ -126,47 +132,67 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
         OutputError: Standard output cannot be written.
     """
     failed: dict[str, errors.StreamError] = {}
-    not_tried = 0
+    not_tried: list[AnyStream] = []
     has_ended = False
     for stream in streams:
         if has_ended and not isinstance(stream, Loads):
-            not_tried += 1
+            not_tried.append(stream)
             continue
         stream.stats.began = stream.stats.monotonic()
         try:
             read(stream)
         except OutputError:
             raise
+        except errors.BudgetSpentError:
+            has_ended = True
+            stream.stats.is_stopped = True
+            if isinstance(stream, LeadIntentStream):
+                is_first = stream is streams[0]
+                if too_large := stop_stream(stream, is_first=is_first):
+                    _log_failure(stream, too_large, failed)
         except Exception as cause:  # noqa: BLE001 - none may end the others
-            error, places = _explain(cause)
-            alike = [n for n, other in failed.items() if other.message == error.message]
-            text = f"failed like {alike[0]}" if alike else f"{error}{places}"
-            # The last line of the run, which repeats this, may come hours later.
-            extra = _log_fields(stream, status=error.status, reason=error.reason)
-            stream.logger.error("%s", text, extra=extra)  # noqa: TRY400
-            failed[stream.name] = stream.stats.failure = error
+            error = _log_failure(stream, cause, failed)
             has_ended |= stream.run_context.traffic.note_failure(error)
         finally:
             stream.stats.end()
     if failed:
-        if streams[0].run_context.traffic.has_succeeded:
-            for error in failed.values():
-                error.message = error.if_others_succeed or error.message
-        texts = [*_by_message(failed)]
+        texts = [*_by_message(failed, streams[0].run_context.traffic)]
         if not_tried:
-            texts.append(f"{counted(not_tried, 'stream')} not tried")
+            texts.append(f"{counted(len(not_tried), 'stream')} not tried")
         line = "; ".join(texts)
         raise RunError(f"{len(failed)} of {len(streams)} streams failed: {line}")
 
 
-def _by_message(failed: Mapping[str, errors.StreamError]) -> Iterator[str]:
+def _log_failure(
+    stream: AnyStream, cause: Exception, failed: dict[str, errors.StreamError]
+) -> errors.StreamError:
+    """Log why a stream failed, and add it to those that failed before."""
+    error, places = _explain(cause)
+    alike = [name for name, other in failed.items() if other.message == error.message]
+    text = f"failed like {alike[0]}" if alike else f"{error}{places}"
+    # The last line of the run, which repeats this, may come hours later.
+    extra = _log_fields(stream, status=error.status, reason=error.reason)
+    stream.logger.error("%s", text, extra=extra)
+    failed[stream.name] = error
+    stream.stats.failure = error
+    return error
+
+
+def _by_message(
+    failed: Mapping[str, errors.StreamError], traffic: Traffic
+) -> Iterator[str]:
     """Yield what to do about each failure, and the streams that it is about."""
     names = defaultdict[str, list[str]](list)
     for name, error in failed.items():
-        names[error.message].append(name)
+        message = error.message
+        if traffic.has_succeeded and error.if_others_succeed:
+            message = error.if_others_succeed
+        names[message].append(name)
     for message, alike in names.items():
-        # With several failures, their details would hide what to do about the last.
-        text = str(failed[alike[0]]) if len(names) == 1 else message
+        text = message
+        if len(names) == 1:
+            # With several failures, their details would hide what to do about the last.
+            text = str(failed[alike[0]].changed(message=message))
         text = f"{', '.join(alike)}: {summarize(text, len(text) + 1)}"
         most = _MAX_TEXT if len(names) == 1 else _MAX_TEXTS // len(names)
         yield text if len(text) <= most else f"{text[:most]}…"

@@ -1,7 +1,7 @@
 """The streams' base class: what a stream is, and what the SDK calls."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from types import MappingProxyType
@@ -17,22 +17,37 @@ from singer_sdk.singerlib.schema import Schema
 from typing_extensions import override
 
 from tap_leadintent import openapi
+from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.http import Client
+from tap_leadintent.api.page import Page
 from tap_leadintent.api.run_context import RunContext
-from tap_leadintent.errors import StreamError
+from tap_leadintent.config.place import describe_other_place, place_of
+from tap_leadintent.config.scope import scope_of
+from tap_leadintent.config.settings import Settings
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.findings import Finding, Findings
+from tap_leadintent.holes import TOO_OLD, describe_holes
 from tap_leadintent.openapi import Record
-from tap_leadintent.reading import Reading
+from tap_leadintent.progress import StepProgress
 from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
 from tap_leadintent.records.pages import PageShaper
 from tap_leadintent.records.shaper import RecordShaper, describe_left_out
-from tap_leadintent.replication.bookmark import COVERAGE, FIELDS, Bookmark
-from tap_leadintent.replication.source import Source
+from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.protocol import OVERLAP_SECONDS
+from tap_leadintent.replication.reader import read_list
+from tap_leadintent.replication.run import ReplicationRun
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
-from tap_leadintent.times import format_instant, parse_instant
+from tap_leadintent.stream_state import (
+    COVERAGE,
+    NOT_REACHED,
+    REMEMBERED,
+    read_bookmark,
+)
+from tap_leadintent.times import format_instant
 from tap_leadintent.words import counted
 
 _MANY_RECORDS = 100
@@ -71,17 +86,20 @@ class LeadIntentStream(RunStream):
     """The time ranges of the endpoint, by which an incremental stream is read; the
     replication key is only a label. Runs with `end_date` read only the first range."""
 
-    def __init__(self, tap: Tap, run_context: RunContext) -> None:
+    def __init__(self, tap: Tap, run_context: RunContext, settings: Settings) -> None:
         """Create the stream for a run.
 
         Args:
-            tap: The tap, with its settings and state.
+            tap: The tap, with its catalog and state.
             run_context: What the requests of all streams share.
+            settings: The settings.
         """
         super().__init__(tap, run_context)
-        self.filters: dict[str, Any] = self.config["filters"].get(self.name, {})
+        self.settings = settings
+        """The settings."""
+        self.filters = settings.filters.get(self.name, {})
         """The request fields that the setting `filters` holds for this stream."""
-        self.exclusion = Exclusion(self.config["exclude_fields"].get(self.name, ()))
+        self.exclusion = Exclusion(settings.exclude_fields.get(self.name, ()))
         """The fields that `exclude_fields` removes from each record."""
         if self.exclusion:
             self.schema = self.exclusion.prune(self.schema)
@@ -95,6 +113,15 @@ class LeadIntentStream(RunStream):
         super().apply_catalog(catalog)
 
     @property
+    def was_not_reached(self) -> bool:
+        """Whether the last run has ended before it reached the stream."""
+        return self.stream_state.get(NOT_REACHED) is True
+
+    def note_not_reached(self) -> None:
+        """Let the next run begin with the stream, as this one cannot read it."""
+        self.stream_state[NOT_REACHED] = True
+
+    @property
     def is_incremental(self) -> bool:
         """Whether the stream is read by time ranges, with a bookmark."""
         return self.replication_method == REPLICATION_INCREMENTAL and bool(self.ranges)
@@ -102,42 +129,53 @@ class LeadIntentStream(RunStream):
     @cached_property
     def client(self) -> Client:
         """Sends the stream's requests."""
-        config, path = self.config, openapi.PATHS[self.name]
+        settings = self.settings
+        path = openapi.PATHS[self.name]
         return Client(
-            url=f"{config['base_url'].rstrip('/')}{path}",
+            url=f"{settings.base_url.rstrip('/')}{path}",
             tags={Tag.STREAM: self.name, Tag.ENDPOINT: path},
             filters=self.filters,
-            page_size=config["page_size"],
-            timeout=config["request_timeout_seconds"],
-            retries=config["max_retries"],
+            page_size=settings.page_size,
+            timeout=settings.request_timeout,
+            retries=settings.max_retries,
             run_context=self.run_context,
             logger=self.logger,
             stats=self.stats,
         )
 
     @cached_property
-    def reading(self) -> Reading:
-        """Reads the stream's pages, and keeps its bookmark."""
+    def bookmark(self) -> Bookmark:
+        """What has been read of the stream; the run extends it."""
         state = self.stream_state if self.is_incremental else {}
-        source = Source.of(self.config, self.filters)
-        return Reading(
-            stream=self,
-            client=self.client,
-            bookmark=Bookmark.read(state, source, self.config["page_size"]),
-            ranges=self.ranges if self.is_incremental else (),
+        return read_bookmark(state, self.settings.page_size)
+
+    @cached_property
+    def replication(self) -> ReplicationRun[Page]:
+        """Reads the time ranges of the stream, and keeps its bookmark."""
+        return ReplicationRun(
+            api=Endpoint(self.client),
+            bookmark=self.bookmark,
+            scope=scope_of(self.settings, self.ranges),
+            now=self.run_began,
+            complete_to=self.complete_to,
+            save=self.write_state,
+            readers=self.settings.concurrency,
+            # A request asks for the window and the overlap.
+            widest=max(1, self.settings.window - OVERLAP_SECONDS),
+            budget=self.run_context.traffic.budget,
         )
 
     @property
     @override
     def newest_covered(self) -> str | None:
         first = next(iter(self.ranges), "")
-        covered = self.reading.bookmark.coverage.get(first)
+        covered = self.bookmark.coverage.get(first)
         return format_instant(covered[-1][1]) if covered else None
 
     @cached_property
     def findings(self) -> Findings:
         """Collects what is worth a line."""
-        known = self.stream_state.get(FIELDS)
+        known = self.stream_state.get(REMEMBERED)
         return Findings(
             self.logger,
             is_documented=openapi.is_documented(self.name),
@@ -159,44 +197,152 @@ class LeadIntentStream(RunStream):
     def current_state(self) -> dict[str, Any]:
         state: dict[str, Any] = {}
         if self.is_incremental:
-            state[COVERAGE] = self.reading.bookmark.to_state()
-        if named := self.findings.named_once:
-            state[FIELDS] = named
+            state[COVERAGE] = self.bookmark.to_state()
+        if names := self.findings.remembered_names:
+            state[REMEMBERED] = names
         return state
 
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
         self._warn_of_settings()
-        is_first = not self.newest_covered
+        if self.was_not_reached:
+            # A loader may merge states, so a key that is missing would stay.
+            self.stream_state[NOT_REACHED] = False
+        is_first_load = self.bookmark.is_empty
         try:
-            with closing(self.reading.pages()) as pages:
-                for page in pages:
-                    rows = self._shaper.rows(*page)
+            with closing(self._pages()) as pages:
+                for page, range_name, interval in pages:
+                    rows = self._shaper.rows(page, range_name, interval)
                     yield from rows
                     self.stats.records += len(rows)
                     # The next page may take long; the target need not wait for it.
                     self.flush()
                     self.stats.log_progress(self.logger, self.name)
-            if is_first and self.filters and not self.stats.records:
-                self.logger.warning(
-                    "Check filters.%s, as no record matches: %s",
-                    self.name,
-                    summarize(json.dumps(self.filters)),
-                )
-            if self.stats.records >= (1 if is_first else _MANY_RECORDS):
-                # A misspelled name would let through what it was to keep out.
-                self.findings.note(Finding.NOT_EXCLUDED, self.exclusion.unused)
+            self._note_unused_settings(is_first_load=is_first_load)
             self._raise_for_missing()
         finally:
-            with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
-                counter.increment(self.stats.requests)
-            if short_query := self.reading.short_query:
-                self.findings.note(Finding.TOTAL, [short_query])
-            if capped := self.reading.bookmark.caps.capped:
-                self.findings.note(Finding.CAPPED, [counted(capped, "record")])
-            if self.stats.records:
-                self.findings.note(Finding.ABSENT_FIELDS, self._shaper.shaper.absent)
-            self.findings.log()
+            self._log_findings()
+
+    def _pages(self) -> Generator[tuple[Page, str, Interval]]:
+        """Read what the run has to read.
+
+        Yields:
+            Each page, oldest window first, with the time range and the interval that
+            were requested. When the next one is asked for, the rows of this one must
+            have been emitted.
+
+        Raises:
+            StreamError: The stream cannot be read.
+            IgnoredRangeError: The API ignores a time range.
+            NoThreadError: The system allows no further thread.
+            SystemExit: A signal came.
+        """
+        if not self.is_incremental:
+            self._begin_pass("", "1 of 1")
+            with closing(read_list(Endpoint(self.client), self.bookmark.caps)) as pages:
+                for page in pages:
+                    yield page, "", (0, self.run_began)
+            return
+        self._check_state()
+        self.replication.begin()
+        names = self.replication.scope.ranges_to_read
+        for number, name in enumerate(names, start=1):
+            progress = self._begin_pass(name, f"{number} of {len(names)}")
+            yield from self._pages_of(name, progress)
+        self.replication.end()
+        self.checkpoint()
+
+    def _pages_of(
+        self, range_name: str, progress: StepProgress
+    ) -> Generator[tuple[Page, str, Interval]]:
+        """Read one time range; see `_pages`."""
+        has_read = False
+        try:
+            with closing(self.replication.read(range_name)) as pages:
+                for page in pages:
+                    if page.page:
+                        has_read = True
+                        start, end = page.window
+                        yield page.page, range_name, (start - OVERLAP_SECONDS, end)
+                    if page.is_last:
+                        self.replication.commit(range_name, page)
+                        progress.read_to = page.window[1]
+                        self.stream_has_read(progress)
+        except StreamError as error:
+            if has_read:
+                raise
+            raise self._with_hint(error) from None
+
+    def stream_has_read(self, progress: StepProgress) -> None:
+        """Count a window that has been read, and write a STATE if one is due."""
+        self.logger.debug("%s", progress)
+        self.checkpoint()
+
+    def _begin_pass(self, range_name: str, number: str) -> StepProgress:
+        stats = self.stats
+        start = self.settings.start
+        begun = StepProgress(range_name, number, start, stats.fields())
+        stats.passes.append(begun)
+        return begun
+
+    def _check_state(self) -> None:
+        """Say what the state cannot tell, before the first request.
+
+        Raises:
+            StreamError: The state belongs to another place.
+        """
+        bookmark = self.bookmark
+        place = place_of(self.settings, self.name)
+        if differing := bookmark.differing(place):
+            text = describe_other_place(self.name, differing, bookmark.place, place)
+            raise StreamError(text)
+        bookmark.place = place
+        if bookmark.problem:
+            text = "There is nothing to do. The stream is read from scratch: %s"
+            self.logger.warning(text, summarize(bookmark.problem))
+        ends = [end for covered in bookmark.coverage.values() for _, end in covered]
+        if (newest := max(ends, default=0)) > self.run_began:
+            text = "The state covers a time in the future, up to %s, which is ignored"
+            self.logger.warning(text, format_instant(newest))
+
+    def _with_hint(self, error: StreamError) -> StreamError:
+        """Add to the error of a first page what to do if the API refuses the range."""
+        is_refused = Action.CHANGE_RANGE in error.actions
+        if not self.bookmark.is_empty or not is_refused:
+            return error
+        # Where access is refused, that is less likely the reason.
+        if Action.LEAVE_STREAM in error.actions:
+            return error.changed(detail=f"{error.detail}; {TOO_OLD}")
+        return error.changed(message=f"{error.message}; {TOO_OLD}")
+
+    def _note_unused_settings(self, *, is_first_load: bool) -> None:
+        """Say which settings look misspelled, as no record was like them."""
+        if is_first_load and self.filters and not self.stats.records:
+            self.logger.warning(
+                "Check filters.%s, as no record matches: %s",
+                self.name,
+                summarize(json.dumps(self.filters)),
+            )
+        if self.stats.records >= (1 if is_first_load else _MANY_RECORDS):
+            # A misspelled name would let through what it was to keep out.
+            self.findings.note(Finding.NOT_EXCLUDED, self.exclusion.unused)
+
+    def _log_findings(self) -> None:
+        with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
+            counter.increment(self.stats.requests)
+        if capped := self.bookmark.caps.capped:
+            self.findings.note(Finding.CAPPED, [counted(capped, "record")])
+        if self.stats.records:
+            self.findings.note(Finding.ABSENT_FIELDS, self._shaper.shaper.absent)
+        if (newest := self.unreadable_from) is not None:
+            self.findings.note(Finding.UNREADABLE, [newest])
+        self.findings.log()
+
+    @property
+    def unreadable_from(self) -> str | None:
+        """From when on the API could not return anything yet, if that is so."""
+        instant = self.replication.unreadable_from if self.is_incremental else None
+        return None if instant is None else format_instant(instant)
 
     def _warn_of_settings(self) -> None:
         for name in self.filters.keys() - openapi.request_fields(self.name).keys():
@@ -241,9 +387,11 @@ class LeadIntentStream(RunStream):
         Raises:
             StreamError: Records have no key, or windows could not be read.
         """
-        start = parse_instant(self.config["start_date"])
         left_out = describe_left_out(self.findings, self._shaper.without_key)
-        problems = [*left_out, *self.reading.holes.describe(start)]
+        problems = [*left_out]
+        if self.is_incremental and self.replication.holes:
+            holes = self.replication.holes
+            problems.append(describe_holes(holes, self.settings.start))
         if problems:
             raise StreamError("; ".join(problems))
 
@@ -254,8 +402,11 @@ class LeadIntentStream(RunStream):
             StreamError: The page cannot be read.
             SystemExit: A signal came.
         """
-        page = self.reading.first_page()
-        rows = self._shaper.rows(page, "", (0, self.run_began)) if page else []
+        # Another thread sends the request, so that a signal need not wait for it.
+        api = Endpoint(self.client, only_first=True)
+        with closing(read_list(api, self.bookmark.caps)) as pages:
+            page = next(pages)
+        rows = self._shaper.rows(page, "", (0, self.run_began))
         for row in rows[:1]:
             self.messages_for(row)
         self._raise_for_missing()

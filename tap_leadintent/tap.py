@@ -13,7 +13,8 @@ from tap_leadintent.api.limits import Limits
 from tap_leadintent.api.run_context import RunContext
 from tap_leadintent.api.session import new_session
 from tap_leadintent.api.traffic import Traffic
-from tap_leadintent.config import settings, validation
+from tap_leadintent.config import validation
+from tap_leadintent.config.settings import SCHEMA, Settings
 from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.loads import Loads
 from tap_leadintent.run import AnyStream, read_each, sync_streams
@@ -29,7 +30,7 @@ class TapLeadIntent(SingerTap[AnyStream]):
     see_also = """\b
 See also: tap-leadintent-check, tap-leadintent-columns, tap-leadintent-state,
 tap-leadintent-definition and tap-leadintent-demo, each with --help."""
-    config_jsonschema = settings.SCHEMA
+    config_jsonschema = SCHEMA
     limits = Limits()
     """Bounds of requests that a user cannot change."""
     setting_checks = validation.CHECKS
@@ -38,24 +39,27 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
 
     @override
     def discover_streams(self) -> list[AnyStream]:
-        concurrency = self.config["concurrency"]
-        requests_per_minute = self.config.get("max_requests_per_minute")
+        values = Settings.of(self.config)
+        concurrency = values.concurrency
         # Requests of a stream that failed are not waited for. They may hang and keep
         # their connections, so there are twice as many as a stream needs.
-        session = new_session(self.config.get("base_url", ""), 2 * concurrency)
-        agent = self.config.get("user_agent") or f"{TAP_NAME}/{self.plugin_version}"
-        authorization = f"Bearer {self.config.get('api_key')}"
+        session = new_session(values.base_url, 2 * concurrency)
+        agent = values.user_agent or f"{TAP_NAME}/{self.plugin_version}"
+        authorization = f"Bearer {values.api_key}"
         session.headers.update({"User-Agent": agent, "Authorization": authorization})
         run_context = RunContext(
             session=session,
             limits=self.limits,
-            traffic=Traffic(self.limits, concurrency, requests_per_minute),
+            traffic=Traffic(self.limits, concurrency, values.max_requests_per_minute),
             clock=ServerClock(self.logger),
             interruption=self.interruption,
         )
-        streams = [stream_class(self, run_context) for stream_class in STREAMS]
-        receipts = [Loads(self, run_context)] if self.config["load_receipts"] else []
-        return [*streams, *receipts]
+        streams: list[AnyStream] = [
+            stream_class(self, run_context, values) for stream_class in STREAMS
+        ]
+        if values.load_receipts:
+            streams.append(Loads(self, run_context))
+        return streams
 
     @property
     def endpoint_streams(self) -> dict[str, LeadIntentStream]:

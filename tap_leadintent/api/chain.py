@@ -82,8 +82,8 @@ class Chain:
         # A cursor that is refused again has not expired: the API may have a limit of
         # records in one query.
         if Action.RESTART not in error.actions or self._has_restarted:
-            error.detail = f"page {self.paginator.count + 1}: {error.detail}"
-            raise error
+            detail = f"page {self.paginator.count + 1}: {error.detail}"
+            raise error.changed(detail=detail)
         self._has_restarted = True
         self.paginator, self.records = CursorPaginator(), 0
         self.client.logger.warning(

@@ -160,14 +160,15 @@ class Client:
         left = run.traffic.seconds_for_retries
         # What the server asks to wait is no sign that it is down.
         is_last = attempt >= max_attempts or (left <= 0 and not error.retry_after)
-        if can_retry and is_last:
-            attempts = counted(attempt, "attempt")
-            error.detail = f"gave up after {attempts}: {error.detail}"
         if is_last or not can_retry:
+            detail = error.detail
+            actions = error.actions
+            if can_retry:
+                detail = f"gave up after {counted(attempt, 'attempt')}: {detail}"
             if run.traffic.last_failure and not run.traffic.has_succeeded:
                 # Another stream has failed, too, so this try decides.
-                error.actions &= ~Action.CUT
-            raise error
+                actions &= ~Action.CUT
+            raise error.changed(detail=detail, actions=actions)
         pause = error.retry_after or min(run.limits.backoff(attempt), left)
         if Action.PAUSE_ALL in error.actions:
             run.traffic.pause_all(pause)

@@ -1,14 +1,12 @@
 """What the requests of all streams of a run share."""
 
-import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import requests
 
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.limits import Limits
 from tap_leadintent.api.traffic import Traffic
-from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.singer.interruption import Interruption
 
 
@@ -30,15 +28,3 @@ class RunContext:
 
     interruption: Interruption
     """Ends the run after a signal."""
-
-    _warned: set[str] = field(default_factory=set)
-
-    def warn_once(self, text: str) -> None:
-        """Log a warning for the run, unless another stream has logged it.
-
-        Args:
-            text: The warning.
-        """
-        if text not in self._warned:
-            self._warned.add(text)
-            logging.getLogger(TAP_NAME).warning("%s", text)

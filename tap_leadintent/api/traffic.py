@@ -9,7 +9,13 @@ from math import inf
 from threading import TIMEOUT_MAX, Condition, Event
 
 from tap_leadintent.api.limits import Limits
-from tap_leadintent.errors import Action, Reason, StoppedError, StreamError
+from tap_leadintent.errors import (
+    Action,
+    BudgetSpentError,
+    Reason,
+    StoppedError,
+    StreamError,
+)
 from tap_leadintent.progress import StreamStats
 
 _RISE = 0.05
@@ -51,6 +57,9 @@ class Traffic:
         self._in_flight: list[Event] = []
         """The `stopped` event of each request. A thread that waits for its turn
         notices it when another request ends, or when its wait is over."""
+        self.budget: int | None = None
+        """The most requests of the run, None for any number."""
+        self._sent = 0
         self._began = inf
         """When the first request was sent."""
         self.has_succeeded = False
@@ -90,6 +99,7 @@ class Traffic:
 
         Raises:
             StoppedError: The request is not wanted any more.
+            BudgetSpentError: The run may send no more requests.
         """
         began = self._limits.monotonic()
         with self._changed:
@@ -100,6 +110,9 @@ class Traffic:
                 self._limits.wait(self._changed, seconds)
             else:
                 raise StoppedError
+            if self._sent == self.budget:
+                raise BudgetSpentError
+            self._sent += 1
             now = self._limits.monotonic()
             self._in_flight.append(stopped)
             self._began = min(self._began, now)

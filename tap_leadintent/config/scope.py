@@ -1,26 +1,24 @@
 """Reads from the settings which time a run asks for."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from tap_leadintent.replication.plan import DAY, Scope
-from tap_leadintent.times import parse_instant
+from tap_leadintent.config.settings import Settings
+from tap_leadintent.replication.plan import Scope
 
 
-def scope_of(config: Mapping[str, Any], ranges: Sequence[str]) -> Scope:
-    """Read the settings.
+def scope_of(settings: Settings, ranges: Sequence[str]) -> Scope:
+    """Return what the settings ask for of a stream.
 
     Args:
-        config: Valid settings, with `start_date`.
+        settings: The settings.
         ranges: The stream's time ranges.
 
     Returns:
-        What they ask for.
+        The time that they ask for.
     """
-    end = config.get("end_date")
     return Scope(
         ranges=ranges,
-        start=parse_instant(config["start_date"]),
-        end=None if end is None else parse_instant(end, round_up=True),
-        lookback=int(config["lookback_days"] * DAY),
+        start=settings.start,
+        end=settings.end,
+        lookback=settings.lookback,
     )

@@ -1,6 +1,14 @@
-"""The settings, as `--about` shows them."""
+"""The settings: their schema, as `--about` shows them, and their parsed values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 from singer_sdk import typing as th
+
+from tap_leadintent.times import parse_instant
+
+_DAY = 86_400
 
 _MAX_DAYS = 36_525
 """A hundred years. More is a mistake, and dates could not hold it."""
@@ -87,6 +95,12 @@ SCHEMA = th.PropertiesList(
         description="Most requests in a minute, for all streams together.",
     ),
     th.Property(
+        "max_requests_per_run",
+        th.IntegerType(minimum=1),
+        description="Most requests in a run, for all streams together. A run that has "
+        "used them up ends cleanly, and the next one goes on.",
+    ),
+    th.Property(
         "request_timeout_seconds",
         th.NumberType(exclusive_minimum=0, maximum=86_400),
         default=60,
@@ -147,3 +161,91 @@ SCHEMA = th.PropertiesList(
         "read. docs/warehouses.md says what was tried.",
     ),
 ).to_dict()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The values of valid settings; instants are parsed, and days are seconds."""
+
+    base_url: str
+    """Address of the API, empty where only discovery is possible."""
+
+    api_key: str
+    """The key, empty where only discovery is possible."""
+
+    start: int
+    """`start_date` in UTC seconds since 1970; 0 where only discovery is possible."""
+
+    end: int | None
+    """`end_date` in UTC seconds since 1970, rounded up to a second."""
+
+    lookback: int
+    """`lookback_days` in seconds."""
+
+    window: int
+    """`window_days` in seconds."""
+
+    concurrency: int
+    """Most requests at once."""
+
+    page_size: int
+    """Records to ask for in a page."""
+
+    max_requests_per_minute: int | None
+    """Most requests in a minute, of all streams together."""
+
+    max_requests_per_run: int | None
+    """Most requests in a run, of all streams together."""
+
+    request_timeout: float
+    """Seconds until a complete response must have arrived."""
+
+    max_retries: int
+    """Most retries of a request."""
+
+    user_agent: str | None
+    """The header `User-Agent`; None for the tap's own."""
+
+    exclude_fields: Mapping[str, Sequence[str]]
+    """For each stream, the fields that are not loaded."""
+
+    filters: Mapping[str, Mapping[str, Any]]
+    """For each stream, the request fields that restrict it."""
+
+    load_receipts: bool
+    """Whether the tap has the stream `loads`."""
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> Self:
+        """Parse settings.
+
+        Args:
+            config: Valid settings, as the SDK reads them. Those that are missing have
+                their defaults.
+
+        Returns:
+            Their values.
+        """
+        defaults = {
+            name: schema.get("default") for name, schema in SCHEMA["properties"].items()
+        }
+        values = {**defaults, **config}
+        start, end = values["start_date"], values["end_date"]
+        return cls(
+            base_url=values["base_url"] or "",
+            api_key=values["api_key"] or "",
+            start=0 if start is None else parse_instant(start),
+            end=None if end is None else parse_instant(end, round_up=True),
+            lookback=int(values["lookback_days"] * _DAY),
+            window=int(values["window_days"] * _DAY),
+            concurrency=values["concurrency"],
+            page_size=values["page_size"],
+            max_requests_per_minute=values["max_requests_per_minute"],
+            max_requests_per_run=values["max_requests_per_run"],
+            request_timeout=values["request_timeout_seconds"],
+            max_retries=values["max_retries"],
+            user_agent=values["user_agent"],
+            exclude_fields=values["exclude_fields"],
+            filters=values["filters"],
+            load_receipts=values["load_receipts"],
+        )

@@ -1,19 +1,17 @@
 """Reads and writes what a stream's state says about its time ranges.
 
-The state holds one list of `{"range", "from", "to", "source", "filters", "key",
-"schema"}`, in which `source` is an address, `filters` and `key` are hashes, and
-`schema` is where the loader wrote. It is one list because Meltano merges states key by
-key but replaces a list as one value. An entry with `hole` is an interval that could not
-be read. The newest entry of a range has `settled` if its end is not to be read again.
-One entry has the figures of `Caps`.
+The state holds one list, because Meltano merges states key by key but replaces a list
+as one value. Its first entry is about the stream: the place that the state belongs to,
+`planned`, and figures. Each of the others is an interval of a `range`, `from` and `to`
+an instant, that has been read, or with `hole` one that could not be read.
 
-A run reads and writes the entries of its own source. It keeps the latest entries of
-other sources, so that a mistyped address or a change of filters loses no coverage.
+Lists without a first entry of this kind are read, too: each of their intervals names
+the place, and `settled` says that the newest instant of a range is not to be read
+again.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Self
 
 import msgspec
@@ -23,29 +21,21 @@ from tap_leadintent.replication.intervals import (
     Coverage,
     Interval,
     add,
-    cut_off,
     subtract,
     union,
 )
-from tap_leadintent.replication.source import Source, normalised
+from tap_leadintent.replication.plan import newest_common
 from tap_leadintent.times import LATEST, format_instant, parse_instant
 
 RawEntry = dict[str, Any]
 
-COVERAGE = "coverage"
-"""Key of the list in a stream's state."""
+_PLACE = ("source", "filters", "environment", "schema")
+"""What may be known of a place."""
 
-FIELDS = "fields"
-"""Key of a stream's state that has nothing to do with what has been read: the names of
-fields and the like that a run has logged, and that later runs need not repeat."""
-
-MAX_OTHERS = 3
-"""Other sources whose entries are kept; more would make states longer."""
-
-_FIGURES = ("longest", "page")
+_CAPS = ("longest", "page")
 
 
-class _Entry(msgspec.Struct):
+class _Interval(msgspec.Struct):
     range: str
     start: str = msgspec.field(name="from")
     end: str = msgspec.field(name="to")
@@ -55,138 +45,158 @@ class _Entry(msgspec.Struct):
 
 @dataclass
 class Bookmark:
-    """A stream's state: what has been read of the run's source, and of others."""
+    """A stream's state: what has been read and written, and as of when."""
 
-    source: Source
-    """What the run reads."""
+    place: Mapping[str, str] = field(default_factory=dict)
+    """What is known of the place that the state belongs to; see `config/place.py`."""
+
+    planned: int | None = None
+    """The instant as of which the last run was planned that has completed a window, in
+    UTC seconds since 1970. None if there was none, or if a state without this instant
+    says that nothing is due to be read again."""
 
     coverage: Coverage = field(default_factory=dict)
-    """What of it is covered; the run extends it."""
+    """What has been read and written; the run extends it."""
 
     holes: Coverage = field(default_factory=dict)
-    """What of it could not be read."""
+    """What could not be read."""
 
-    settled: set[str] = field(default_factory=set)
-    """The ranges whose newest covered instant was so old when it was read that it is
-    not to be read again."""
+    most_pages: int | None = None
+    """The most pages of a window, if runs have ended before they completed one."""
 
     caps: Caps = field(default_factory=lambda: Caps(0))
-    """What its queries have shown."""
-
-    others: Sequence[RawEntry] = ()
-    """Entries of the latest other sources, the latest first."""
-
-    key_mark: str = ""
-    """`key_mark` of the API key that the source was last read with, empty if it is
-    unknown; the run sets that of its own key."""
-
-    load_schema: str = ""
-    """The schema of the database that the loader wrote to in the last run, empty if it
-    is unknown; the run sets that of its own."""
-
-    former: Source | None = None
-    """The state's last source, if the state covers nothing of this run's source. The
-    command `tap-leadintent-state` uses it."""
+    """What the queries of the stream have shown."""
 
     problem: str | None = None
-    """Why the stream is read from scratch although there is a state, if it is."""
-
-    withheld: Sequence[str] = ()
-    """The ranges whose entries of other sources are not written."""
+    """Why the stream is read from scratch although there is a state, if it is. It may
+    quote the state, at any length."""
 
     @classmethod
-    def read(cls, state: Mapping[str, Any], source: Source, page_size: int = 0) -> Self:
-        """Read a stream's state.
-
-        An entry without a source counts as one of this source's address.
+    def read(cls, content: object, page_size: int = 0) -> Self:
+        """Read the list in a stream's state.
 
         Args:
-            state: The stream's state, of this tap or another.
-            source: What the run reads.
+            content: The list; it may be anything.
             page_size: How many records the run asks for in a page.
 
         Returns:
-            The bookmark. If the state is malformed, or not about the source, nothing is
-            covered and `problem` says why. It may quote the state, at any length.
+            The bookmark. If the list is malformed, nothing is covered, and `problem`
+            says why.
         """
-        bookmark = cls(source, caps=Caps(page_size))
-        if state.keys() - {FIELDS} and COVERAGE not in state:
-            bookmark.problem = "its state does not say what has been read"
-        by_source: dict[Source, list[RawEntry]] = {source: []}
+        bookmark = cls(caps=Caps(page_size))
         try:
-            raw = msgspec.convert(state.get(COVERAGE, []), list[dict[str, Any]])
-            for entry in raw:
-                address = normalised(str(entry.get("source") or source.address))
-                its = Source(address, str(entry.get("filters", "")))
-                by_source.setdefault(its, []).append({**entry, "source": address})
-            bookmark._take(by_source[source])
-        except ValueError as error:
-            bookmark.problem = f"its state is damaged ({error})"
-        own = by_source.pop(source)
-        bookmark.key_mark, bookmark.load_schema = (
-            next((str(each[name]) for each in own if name in each), "")
-            for name in ("key", "schema")
-        )
-        if by_source and not bookmark.problem and not bookmark.coverage:
-            bookmark.former = next(iter(by_source))
-            bookmark.problem = (
-                f"its state was made for {bookmark.former}, not for {source}; its "
-                "coverage is kept"
-            )
-        bookmark.others = [*chain(*[*by_source.values()][:MAX_OTHERS])]
+            entries = msgspec.convert(content, list[dict[str, Any]])
+            bookmark._take(entries)
+        except (ValueError, RecursionError) as error:
+            damaged = cls(caps=Caps(page_size))
+            damaged.problem = f"its state is damaged ({error})"
+            return damaged
         return bookmark
 
     def _take(self, entries: Sequence[RawEntry]) -> None:
-        """Take the entries of the run's source."""
-        found: dict[bool, dict[str, list[Interval]]] = {False: {}, True: {}}
-        ends: dict[str, tuple[int, bool]] = {}
-        with_range = [each for each in entries if "range" in each]
-        for entry in msgspec.convert(with_range, list[_Entry]):
-            start, end = parse_instant(entry.start), parse_instant(entry.end)
-            found[entry.hole].setdefault(entry.range, []).append((start, end))
-            if not entry.hole:
-                newest = (end, entry.settled)
-                ends[entry.range] = max(newest, ends.get(entry.range, newest))
-        self.coverage, self.holes = (
-            {name: union(each) for name, each in found[is_hole].items()}
-            for is_hole in (False, True)
-        )
-        self.settled = {name for name, (_, is_settled) in ends.items() if is_settled}
-        for name in _FIGURES:
-            figures = (msgspec.convert(each.get(name, 0), int) for each in entries)
-            setattr(self.caps, name, max(figures, default=0))
+        """Take the entries of a list.
 
-    def cover(
-        self,
-        name: str,
-        interval: Interval,
-        *,
-        until: int = LATEST,
-        settled_to: int = -LATEST,
-        drops_later: bool = False,
-    ) -> None:
+        A list of an earlier version may also hold intervals of other places, after
+        those of the last run.
+        """
+        first = entries[0] if entries else {}
+        self.place = {name: str(first[name]) for name in _PLACE if name in first}
+        if "planned" in first:
+            self.planned = parse_instant(msgspec.convert(first["planned"], str))
+        if "pages" in first:
+            self.most_pages = msgspec.convert(first["pages"], int)
+        for name in _CAPS:
+            setattr(self.caps, name, msgspec.convert(first.get(name, 0), int))
+        covered: dict[str, list[Interval]] = {}
+        holes: dict[str, list[Interval]] = {}
+        unsettled: Coverage = {}
+        for raw in entries:
+            if "range" not in raw or not self._is_here(raw):
+                continue
+            entry = msgspec.convert(raw, _Interval)
+            interval = (parse_instant(entry.start), parse_instant(entry.end))
+            found = holes if entry.hole else covered
+            found.setdefault(entry.range, []).append(interval)
+            if not entry.hole and not entry.settled:
+                unsettled.setdefault(entry.range, []).append(interval)
+        self.coverage = {name: union(each) for name, each in covered.items()}
+        self.holes = {name: union(each) for name, each in holes.items()}
+        if "range" in first:
+            # The first entry has no `planned`: it is of an earlier version.
+            self.place = {"filters": "", **self.place} if "source" in first else {}
+            newest = {
+                name: self.coverage[name][-1:]
+                for name, each in unsettled.items()
+                if self.coverage[name][-1][1] == union(each)[-1][1]
+            }
+            self.planned = newest_common(newest)
+
+    def _is_here(self, entry: RawEntry) -> bool:
+        source = entry.get("source", self.place.get("source"))
+        filters = entry.get("filters", "")
+        return "source" not in entry or (source, filters) == (
+            self.place.get("source"),
+            self.place.get("filters", ""),
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no run has completed anything."""
+        return self.planned is None and not any(self.coverage.values())
+
+    def differing(self, place: Mapping[str, str]) -> list[str]:
+        """Return what a place has that differs from the place of the state.
+
+        What one of them does not know does not differ, and a state that covers nothing
+        belongs to no place.
+
+        Args:
+            place: What is known of the place of a run.
+
+        Returns:
+            The names of what differs.
+        """
+        if self.is_empty:
+            return []
+        known = self.place.keys() & place.keys()
+        return sorted(name for name in known if self.place[name] != place[name])
+
+    def cover(self, name: str, interval: Interval, until: int) -> bool:
         """Extend the coverage by an interval whose rows have been written.
 
         Args:
             name: The time range.
             interval: The interval.
-            until: What lies after this instant is not covered, in UTC seconds.
-            settled_to: Up to this instant, records do not appear late any more.
-            drops_later: Whether everything after the interval is taken out of the
-                coverage.
-        """
-        start, end = interval[0], min(interval[1], until)
-        if start >= end:
-            return
-        covered = self.coverage.setdefault(name, [])
-        if drops_later:
-            cut_off(covered, end)
-        add(covered, (start, end))
-        self.holes[name] = subtract(self.holes.get(name, []), interval)
-        if covered[-1][1] == end:
-            (self.settled.add if end <= settled_to else self.settled.discard)(name)
+            until: What lies after this instant is not covered, in UTC seconds. The run
+                counts as planned as of this instant.
 
-    def leave(self, name: str, interval: Interval) -> None:
+        Returns:
+            Whether anything of it is covered.
+        """
+        start, end = interval
+        end = min(end, until)
+        if start >= end:
+            return False
+        add(self.coverage.setdefault(name, []), (start, end))
+        self.holes[name] = subtract(self.holes.get(name, []), interval)
+        self.planned = until
+        return True
+
+    def take_out(self, name: str, start: int) -> bool:
+        """Take everything after an instant out of the coverage, to read it again.
+
+        Args:
+            name: The time range.
+            start: The instant, in UTC seconds since 1970.
+
+        Returns:
+            Whether anything was covered.
+        """
+        covered = self.coverage.get(name, [])
+        self.coverage[name] = subtract(covered, (start, LATEST))
+        return self.coverage[name] != covered
+
+    def add_hole(self, name: str, interval: Interval) -> None:
         """Note an interval that could not be read, also if it was read before.
 
         Args:
@@ -200,24 +210,25 @@ class Bookmark:
         """Write the list for a state.
 
         Returns:
-            One entry for each interval, by range and time, then those of others.
+            An entry about the stream, then one for each interval, by range and time.
         """
-        entries: list[RawEntry] = []
+        about: RawEntry = {}
+        if self.planned is not None:
+            about["planned"] = format_instant(self.planned)
+        about |= self.place
+        if self.most_pages is not None:
+            about["pages"] = self.most_pages
+        for name in _CAPS:
+            if figure := getattr(self.caps, name):
+                about[name] = figure
+        entries = [about] if about else []
         for name, covered in self.coverage.items():
-            entries += map(self._entry, [name] * len(covered), covered)
-            if covered and name in self.settled:
-                entries[-1]["settled"] = True
+            entries += [_entry(name, each) for each in covered]
         for name, holes in self.holes.items():
-            entries += [{**self._entry(name, each), "hole": True} for each in holes]
-        if entries:
-            figures = {name: getattr(self.caps, name) for name in _FIGURES}
-            entries[0] |= {name: n for name, n in figures.items() if n}
-        others = [e for e in self.others if e.get("range") not in self.withheld]
-        return [*entries, *others]
+            entries += [{**_entry(name, each), "hole": True} for each in holes]
+        return entries
 
-    def _entry(self, name: str, interval: Interval) -> RawEntry:
-        start, end = map(format_instant, interval)
-        entry = {"range": name, "from": start, "to": end, "source": self.source.address}
-        entry |= {"filters": self.source.filters, "key": self.key_mark}
-        entry["schema"] = self.load_schema
-        return {name: text for name, text in entry.items() if text}
+
+def _entry(name: str, interval: Interval) -> RawEntry:
+    start, end = interval
+    return {"range": name, "from": format_instant(start), "to": format_instant(end)}

@@ -12,9 +12,6 @@ from typing_extensions import override
 
 from tap_leadintent.replication.intervals import Interval, missing
 
-_LONGEST_QUERY = 26
-"""Pages after which an ordinary window is cut."""
-
 
 class State(Enum):
     """The state of an interval."""
@@ -69,7 +66,7 @@ class Window:
     tries: int = 0
     """How often it, or a part of it, is tried, if an earlier run could not read it."""
 
-    max_pages: float = _LONGEST_QUERY
+    max_pages: float = inf
     """After so many full pages it is cut, if more are to come."""
 
     max_retries: float = inf
@@ -136,13 +133,15 @@ class Ledger:
     Windows that have been emitted or left are taken out at the front.
     """
 
-    def __init__(self, intervals: Iterable[Interval]) -> None:
+    def __init__(self, intervals: Iterable[Interval], most_pages: float = inf) -> None:
         """Take what is to be read.
 
         Args:
             intervals: The intervals, oldest first.
+            most_pages: After so many full pages a window is cut, if more are to come.
         """
-        self._windows = [Window(*each) for each in intervals]
+        self._most_pages = most_pages
+        self._windows = [Window(*each, max_pages=most_pages) for each in intervals]
         self.questions: list[Question] = []
         """What is asked about the API, before anything is requested that is unread."""
 
@@ -176,10 +175,10 @@ class Ledger:
         whole = (window.start, window.end)
         states = dict.fromkeys(missing(whole, [*ready]), State.UNREAD)
         states |= dict.fromkeys(ready, State.READY)
+        known = {"max_pages": self._most_pages, **window.known, **how}
         place = bisect_right(self._windows, window.start, key=lambda w: w.start) - 1
         self._windows[place : place + 1] = [
-            Window(*part, states[part], **(window.known | how))
-            for part in sorted(states)
+            Window(*part, states[part], **known) for part in sorted(states)
         ]
 
     def release(self, longest: int = 0) -> None:

@@ -6,13 +6,16 @@ becomes of a window, is decided in `windows.py`, by one thread at a time.
 
 import zlib
 from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Condition, Event, Thread
 from typing import Any, Generic, NamedTuple
 
+from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.ledger import Question, State, Window
+from tap_leadintent.replication.plan import LIST
 from tap_leadintent.replication.protocol import Api, NoThreadError, PageT
 from tap_leadintent.replication.windows import Windows
 
@@ -178,3 +181,23 @@ class Reader(Generic[PageT]):
             else:
                 window.pages.append((zlib.compress(page.body, 1), None))
         self.windows.take(window, page, window.query.records)
+
+
+def read_list(api: Api[PageT], caps: Caps) -> Generator[PageT]:
+    """Read all records of an endpoint, without a time range.
+
+    Args:
+        api: The endpoint.
+        caps: What its queries have shown.
+
+    Yields:
+        Each page, in the order of the list.
+
+    Raises:
+        Exception: The list cannot be read.
+    """
+    windows = Windows(LIST, caps=caps, widest=1, readers=1, now=0)
+    with closing(Reader(api=api, windows=windows, readers=1).read()) as items:
+        for item in items:
+            if item.page is not None:
+                yield item.page

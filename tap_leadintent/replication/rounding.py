@@ -22,7 +22,9 @@ class Rounding:
             ledger: Takes the questions whether the API ignores the range.
             now: When the run began, in UTC seconds since 1970.
         """
-        self._ledger, self._now = ledger, now
+        self._ledger = ledger
+        self._now = now
+        self._has_asked = False
         self.shortest = _SHORTEST
         """Seconds of the shortest window that is cut because it is long or capped.
         Shorter ones would not help, or be read twice in great part, as windows overlap.
@@ -44,7 +46,8 @@ class Rounding:
         gap = max(start - window.end, window.start - end)
         if gap <= OVERLAP_SECONDS:
             return
-        if self.shortest == _SHORTEST:
+        if not self._has_asked:
+            self._has_asked = True
             # Nothing is older than the first second of 1970, or newer than a year from
             # now. An API that returns records for these ignores the range.
             later = self._now + 365 * DAY

@@ -146,8 +146,27 @@ class Search:
             self._cut_equally(window, max_retries=1)
         elif all(each.about is not window for each in self.ledger.questions):
             # A minute that lies elsewhere shows whether the API is down.
-            minute = Question(end - _MINUTE, end, max_retries=0, about=window)
-            self.ledger.questions.append(minute)
+            self._ask_for(window, end - _MINUTE)
+
+    def _ask_for(self, window: Window, start: int) -> None:
+        """Ask for a minute, to decide about a failed window."""
+        minute = Question(start, start + _MINUTE, max_retries=0, about=window)
+        self.ledger.questions.append(minute)
+
+    def note_down(self, window: Window, question: Question) -> None:
+        """Note that a minute of a failed window failed, too.
+
+        An API may not return the newest minutes yet, so the API counts as down when the
+        oldest minute fails as well.
+
+        Args:
+            window: The failed window.
+            question: The minute that was asked for.
+        """
+        if question.start == window.start:
+            window.state = State.FATAL
+        else:
+            self._ask_for(window, window.start)
 
     def _narrow(self, window: Window) -> None:
         """Try the thirds of a known hole that is long, so that each run narrows it."""

@@ -21,13 +21,16 @@ from math import ceil, inf
 from tap_leadintent.replication.caps import Caps, Verdict
 from tap_leadintent.replication.density import Density, samples
 from tap_leadintent.replication.ledger import Ledger, Question, State, Window
-from tap_leadintent.replication.plan import Step
+from tap_leadintent.replication.plan import DAY, Step
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError, Page
 from tap_leadintent.replication.rounding import Rounding
 from tap_leadintent.replication.search import Search
 
-_PAGES = 8
+PAGES = 8
 """Pages that a window should hold."""
+
+MOST_PAGES = 26
+"""Pages after which an ordinary window is cut."""
 
 _PROBE_PAGES = 2
 """Pages after which a probe is cut, unless it is a part of a quiet interval."""
@@ -37,8 +40,15 @@ _LONGEST_IDLE = 10
 """
 
 _LONGEST_QUIET_QUERY = 64
-"""Pages after which a part of a quiet interval is cut. It is long because shorter
-windows cannot divide an import whose records all have the same time."""
+"""Pages after which a part of a quiet interval is cut that has come since the last run.
+It is long because shorter windows cannot divide an import whose records all have the
+same time."""
+
+_LONGEST_IMPORT = 2 * DAY
+"""Seconds of the longest quiet interval whose parts may have so many pages."""
+
+_LONGEST_QUIET = 7 * DAY
+"""Seconds of a quiet interval that is sampled like a history if it holds much."""
 
 _PARTS = 5
 """Parts that a window is cut into, if it was much denser than expected: at least so
@@ -55,8 +65,15 @@ not full, few parts cost few requests."""
 class Windows:
     """The windows of a step, given to several readers, oldest first."""
 
-    def __init__(
-        self, step: Step, *, caps: Caps, widest: int, readers: int, now: int
+    def __init__(  # noqa: PLR0913 - each bounds the windows
+        self,
+        step: Step,
+        *,
+        caps: Caps,
+        widest: int,
+        readers: int,
+        now: int,
+        most_pages: int = MOST_PAGES,
     ) -> None:
         """Create the windows of a step.
 
@@ -66,24 +83,49 @@ class Windows:
             widest: The most seconds of a window.
             readers: How many windows are read at once.
             now: When the run began.
+            most_pages: Pages after which an ordinary window is cut.
         """
         self.range_name = step.range_name
         """The time range; empty for a list without one."""
-        self.ledger = Ledger(step.intervals)
+        self.ledger = Ledger(step.intervals, most_pages)
         """In which state each interval is."""
         self.rounding = Rounding(self.ledger, now)
+        if most_pages < MOST_PAGES:
+            # So that a run with few requests can complete one.
+            self.rounding.shortest = 1
         self._caps, self._readers, self._now = caps, readers, now
-        self._is_quiet = step.is_quiet
+        self._most_pages = most_pages
+        self._is_quiet = not step.is_first_load
+        self._new_from = step.new_from
         self._search = Search(self.ledger, widest)
         self._density = Density(caps.page_size)
         self._search.plan_holes(step.holes)
         unread = [*self.ledger.of(State.UNREAD)]
-        if step.is_quiet:
+        if self._is_quiet:
             for window in unread:
                 self._probe(window, 1)
         elif unread:
-            short = samples(unread[0].start, unread[0].end, widest)
-            self.ledger.cut(unread[0], short, is_probe=True, max_pages=_PROBE_PAGES)
+            self._sample(unread[0])
+
+    @property
+    def has_read(self) -> bool:
+        """Whether a page has arrived."""
+        return self._search.has_read
+
+    def _sample(self, window: Window) -> None:
+        """Let samples of a long interval show how dense its records are."""
+        short = samples(window.start, window.end, self._search.widest)
+        most = self._limited(_PROBE_PAGES)
+        self.ledger.cut(window, short, is_probe=True, max_pages=most)
+
+    def _limited(self, pages: int) -> int:
+        """Return the pages after which a window is cut that may usually have so many.
+
+        Windows are shorter if earlier runs have ended before they completed one.
+        """
+        if self._most_pages >= MOST_PAGES:
+            return pages
+        return min(pages, self._most_pages)
 
     def next(self, *, is_full: bool = False) -> Window | None:
         """Choose what is requested next.
@@ -100,7 +142,6 @@ class Windows:
             questions = [each for each in self.ledger.questions if each.is_open]
             self.ledger.questions = questions
             ready = (w for w in [*questions, *windows] if w.state is State.READY)
-            # What has begun is read to its end before anything else.
             window = min(ready, key=lambda each: not each.query, default=None)
             # A list is given as it arrives, so its pages make room.
             if window and (self.range_name or not is_full):
@@ -152,7 +193,8 @@ class Windows:
         pages = density * sum(each.seconds for each in self.ledger.of(State.UNREAD))
         # Where records come evenly, the last page would otherwise often be full, as if
         # the query had been capped.
-        wanted = min(_PAGES, max(1, pages / self._readers)) - 0.15
+        most = min(PAGES, max(1, self._most_pages / 2))
+        wanted = min(most, max(1, pages / self._readers)) - 0.15
         seconds = max(self.rounding.shortest, int(wanted / density) + 1)
         end = min(unread.end, unread.start + min(seconds, self._search.width))
         # One window shows whether all may be so long.
@@ -161,7 +203,8 @@ class Windows:
 
     def _probe(self, window: Window, count: int, max_pages: int = _PROBE_PAGES) -> None:
         parts = self._search.equal_parts(window.start, window.end, count)
-        self.ledger.cut(window, parts, is_probe=True, max_pages=max_pages)
+        most = self._limited(max_pages)
+        self.ledger.cut(window, parts, is_probe=True, max_pages=most)
 
     def take(self, window: Window, page: Page, total: int) -> None:
         """Note that a page has arrived, and decide what becomes of its window.
@@ -227,7 +270,7 @@ class Windows:
         if not about and question.records:
             raise IgnoredRangeError(self.range_name)
         if about and about.state is State.FAILED and question.error:
-            about.state = State.FATAL
+            self._search.note_down(about, question)
         self._search.decide()
 
     def _judge(self, compared: Window | None = None) -> None:
@@ -240,7 +283,7 @@ class Windows:
                 continue
             if verdict is Verdict.CAPPED and not self._is_short(window):
                 # A part that holds nearly all of it is cut soon.
-                most = ceil(window.shares / _FEW_PARTS) + _PROBE_PAGES
+                most = self._limited(ceil(window.shares / _FEW_PARTS) + _PROBE_PAGES)
                 found = {"max_pages": most, "capped_total": window.records}
                 parts = self._search.equal_parts(window.start, window.end, _FEW_PARTS)
                 self.ledger.cut(window, parts, **found)
@@ -270,8 +313,13 @@ class Windows:
         if window.is_probe:
             # Now that a density is known, the rest is read by ordinary windows.
             self.ledger.release()
-        if window.is_probe and self._is_quiet:
-            self._is_quiet = False
+        if not window.is_probe or not self._is_quiet:
+            self.ledger.cut(window)
+            return
+        self._is_quiet = False
+        if window.seconds > _LONGEST_QUIET:
+            self._sample(window)
+        elif window.end > self._new_from and window.seconds <= _LONGEST_IMPORT:
             self._probe(window, _FEW_PARTS, _LONGEST_QUIET_QUERY)
         else:
-            self.ledger.cut(window)
+            self._probe(window, _FEW_PARTS, self._most_pages)

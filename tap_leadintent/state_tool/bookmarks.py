@@ -2,9 +2,9 @@
 
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE
 
-from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
-from tap_leadintent.replication.source import Source
+from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.state_tool.document import RawState
+from tap_leadintent.stream_state import COVERAGE
 from tap_leadintent.streams import STREAMS
 
 # The classes are read, because the SDK creates streams only together with a tap.
@@ -30,16 +30,6 @@ def is_full_table(stream: str, state: RawState, method: str = "") -> bool:
     if method and RANGES[stream]:
         return method == REPLICATION_FULL_TABLE
     return stream not in _INCREMENTAL and not state.get(COVERAGE)
-
-
-def read_last_source(state: RawState) -> Bookmark:
-    """Return the bookmark of the source that the last run has read.
-
-    Args:
-        state: The state of a stream.
-    """
-    bookmark = Bookmark.read(state, Source("", ""))
-    return Bookmark.read(state, bookmark.former) if bookmark.former else bookmark
 
 
 def format_problem(bookmark: Bookmark) -> str:

@@ -1,15 +1,18 @@
-"""Changes to states: forget an interval, and join the states of shards."""
+"""Changes to states: forget an interval, join shards, and move to another place."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from tap_leadintent.replication import intervals
-from tap_leadintent.replication.bookmark import COVERAGE, Bookmark
-from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.source import Source
-from tap_leadintent.state_tool.bookmarks import RANGES, format_problem, read_last_source
+from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.intervals import Coverage, Interval
+from tap_leadintent.state_tool.bookmarks import RANGES, format_problem
 from tap_leadintent.state_tool.document import RawState, StateError
+from tap_leadintent.stream_state import COVERAGE, read_bookmark
 from tap_leadintent.times import EARLIEST, LATEST, format_interval
+
+EVERYTHING = (EARLIEST, LATEST)
+"""The interval of all time."""
 
 
 def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
@@ -21,23 +24,59 @@ def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
         forgotten: The interval, in UTC seconds since 1970.
 
     Returns:
-        The state of the stream. The interval is missing in all time ranges of the last
-        run's source. What was read of other sources is dropped, as rows of the interval
-        may be missing there, too.
+        The state of the stream. The interval is missing in all of its time ranges. If
+        it reaches to the last run, the next run also reads again what would be due if
+        the last run had been at its beginning. If it is `EVERYTHING`, the state belongs
+        to no place any more.
 
     Raises:
         StateError: The state covers nothing of the interval.
     """
-    bookmark = read_last_source(state)
+    bookmark = read_bookmark(state)
+    if forgotten == EVERYTHING and not bookmark.is_empty:
+        return {**state, COVERAGE: []}
     remaining = {
         name: intervals.subtract(covered, forgotten)
         for name, covered in bookmark.coverage.items()
     }
-    if remaining == bookmark.coverage:
-        asked = "" if forgotten == (EARLIEST, LATEST) else format_interval(forgotten)
+    start, end = forgotten
+    planned = bookmark.planned
+    if planned is not None and start < planned <= end:
+        bookmark.planned = start
+    if remaining == bookmark.coverage and bookmark.planned == planned:
+        asked = "" if forgotten == EVERYTHING else format_interval(forgotten)
         nothing = f"the state covers nothing {asked}".rstrip()
         raise StateError(f"{stream}: {nothing}{format_problem(bookmark)}")
-    bookmark.coverage, bookmark.others = remaining, []
+    bookmark.coverage = remaining
+    return {**state, COVERAGE: bookmark.to_state()}
+
+
+def adopt(state: RawState, stream: str, place: Mapping[str, str]) -> RawState:
+    """Return a state that belongs to another place.
+
+    Args:
+        state: The state of the stream.
+        stream: The name of the stream.
+        place: The place, see `config/place.py`.
+
+    Returns:
+        The state of the stream.
+
+    Raises:
+        StateError: The filters differ, so that rows may be missing, or the state covers
+            nothing.
+    """
+    bookmark = read_bookmark(state)
+    if bookmark.is_empty:
+        raise StateError(
+            f"{stream}: the state covers nothing{format_problem(bookmark)}"
+        )
+    if "filters" in bookmark.differing(place):
+        raise StateError(
+            f"{stream}: filters.{stream} has changed, so rows may be missing; load the "
+            f"stream again, with tap-leadintent-state forget --stream {stream}"
+        )
+    bookmark.place = {**bookmark.place, **place}
     return {**state, COVERAGE: bookmark.to_state()}
 
 
@@ -58,8 +97,8 @@ def join(
         allow_holes: Whether the shards may leave gaps in this interval.
 
     Returns:
-        For each stream, everything that the shards cover together, and what they keep
-        about other sources.
+        For each stream, everything that the shards cover together. What came late since
+        the first of them was read is due to be read again.
 
     Raises:
         StateError: The shards have different addresses or filters, or leave a gap.
@@ -68,25 +107,44 @@ def join(
     for name, state in chain.from_iterable(shard.items() for shard in shards):
         joined[name] = {**joined.get(name, {}), **state}
     for name in [name for name in joined if RANGES.get(name)]:
-        states = [shard.get(name, {}) for shard in shards]
-        bookmarks = [read_last_source(state) for state in states]
-        source = _common_source(name, bookmarks)
+        bookmarks = [read_bookmark(shard.get(name, {})) for shard in shards]
+        for problem in filter(None, (shard.problem for shard in bookmarks)):
+            raise StateError(f"{name}: {problem}")
         if not allow_holes:
             _refuse_gaps(name, bookmarks, start, end)
-        entries = [*chain.from_iterable(state.get(COVERAGE, ()) for state in states)]
-        bookmark = Bookmark.read({COVERAGE: entries}, source)
-        joined[name][COVERAGE] = bookmark.to_state()
+        joined[name][COVERAGE] = _joined(name, bookmarks).to_state()
     return joined
 
 
-def _common_source(stream: str, shards: Sequence[Bookmark]) -> Source:
-    for problem in filter(None, (shard.problem for shard in shards)):
-        raise StateError(f"{stream}: {problem}")
-    sources = dict.fromkeys(shard.source for shard in shards if shard.coverage)
-    if len(sources) > 1:
-        names = " and ".join(map(str, sources))
-        raise StateError(f"{stream}: the states are about different sources: {names}")
-    return next(iter(sources), Source("", ""))
+def _joined(stream: str, shards: Sequence[Bookmark]) -> Bookmark:
+    """Return one bookmark for those of several shards."""
+    bookmark = Bookmark()
+    for shard in shards:
+        if shard.is_empty:
+            continue
+        if names := bookmark.differing(shard.place):
+            raise StateError(
+                f"{stream}: the states belong to different places: {', '.join(names)}"
+            )
+        bookmark.place = {**bookmark.place, **shard.place}
+        _add(bookmark.coverage, shard.coverage)
+        _add(bookmark.holes, shard.holes)
+        planned = [
+            each.planned for each in (bookmark, shard) if each.planned is not None
+        ]
+        bookmark.planned = min(planned, default=None)
+        bookmark.caps.longest = max(bookmark.caps.longest, shard.caps.longest)
+        bookmark.caps.page = max(bookmark.caps.page, shard.caps.page)
+    for name, covered in bookmark.coverage.items():
+        for interval in covered:
+            holes = bookmark.holes.get(name, [])
+            bookmark.holes[name] = intervals.subtract(holes, interval)
+    return bookmark
+
+
+def _add(coverage: Coverage, other: Coverage) -> None:
+    for name, each in other.items():
+        coverage[name] = intervals.union([*coverage.get(name, []), *each])
 
 
 def _refuse_gaps(

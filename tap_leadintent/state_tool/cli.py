@@ -9,10 +9,10 @@ from typing import Any
 import click
 from typing_extensions import override
 
-from tap_leadintent.config.settings import SCHEMA
+from tap_leadintent.config.place import place_of
+from tap_leadintent.config.settings import SCHEMA, Settings
 from tap_leadintent.config.validation import CHECKS
 from tap_leadintent.errors import TAP_NAME
-from tap_leadintent.replication.bookmark import COVERAGE
 from tap_leadintent.singer.checks import find_problems
 from tap_leadintent.singer.errors import ConfigError, TapError
 from tap_leadintent.singer.files import read_config, read_environment
@@ -21,6 +21,7 @@ from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
 from tap_leadintent.state_tool.document import RawState, StateError, read_document
 from tap_leadintent.state_tool.selection import selected_streams
+from tap_leadintent.stream_state import COVERAGE
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
 _MAPS = {"stream_maps": {"type": ["object", "null"]}}
@@ -153,8 +154,7 @@ def forget(state: str, stream: str | None, start: int | None, end: int | None) -
     """Mark time as unread, so that the next run reads it again.
 
     Prints the changed state. Without --from and --to, everything that has been read is
-    forgotten. What was read from another address, or with other filters than in the
-    last run, is always forgotten completely.
+    forgotten.
     """
     interval = (EARLIEST if start is None else start, LATEST if end is None else end)
     if interval[0] >= interval[1]:
@@ -172,6 +172,27 @@ def forget(state: str, stream: str | None, start: int | None, end: int | None) -
     if problems and not changed:
         raise StateError("; ".join(map(str, problems)))
     click.echo(document.with_states({**states, **changed}))
+
+
+@main.command()
+@_STATE
+@_CONFIG
+@click.option("--stream", type=_STREAM, help="Adopt only this stream.")
+def adopt(state: str, config: str, stream: str | None) -> None:
+    """Let a state belong to the address, environment and schema of the settings.
+
+    Prints the changed state. Use it where only a name has changed, and the rows that
+    were loaded are the same as those of the new name.
+    """
+    settings = Settings.of(_valid_settings(config, _PLAN_SETTINGS, ["base_url"]))
+    document = read_document(state)
+    changed = dict(document.states)
+    names = [stream] if stream else [*RANGES]
+    for name in names:
+        if COVERAGE in changed.get(name, {}) or stream:
+            place = place_of(settings, name)
+            changed[name] = changes.adopt(changed.get(name, {}), name, place)
+    click.echo(document.with_states(changed))
 
 
 @main.command()

@@ -3,19 +3,21 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatch
-from itertools import chain
 from typing import Any
 
+from tap_leadintent.config.place import describe_other_place, place_of
 from tap_leadintent.config.scope import scope_of
+from tap_leadintent.config.settings import Settings
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
-from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import Plan, Scope, Step, make_plan, next_readings
-from tap_leadintent.replication.source import Source
+from tap_leadintent.replication.intervals import Coverage, Interval
+from tap_leadintent.replication.plan import Scope, next_readings, take_out_due
+from tap_leadintent.replication.run import OLDEST_SIGNAL
 from tap_leadintent.state_tool import bookmarks
 from tap_leadintent.state_tool.bookmarks import RANGES, format_problem
 from tap_leadintent.state_tool.document import RawState
 from tap_leadintent.state_tool.picture import draw
+from tap_leadintent.stream_state import read_bookmark
 from tap_leadintent.times import format_instant as _time
 from tap_leadintent.times import format_interval, parse_instant
 
@@ -62,10 +64,10 @@ def shown_time(
     """
     if "start_date" in config:
         return parse_instant(config["start_date"]), now
-    coverages = (
-        bookmarks.read_last_source(state).coverage.values() for state in states
-    )
-    starts = (covered[0][0] for covered in chain(*coverages) if covered)
+    starts: list[int] = []
+    for state in states:
+        for covered in read_bookmark(state).coverage.values():
+            starts += [start for start, _ in covered]
     return min(starts, default=0), now
 
 
@@ -80,8 +82,8 @@ def describe(stream: str, state: RawState, time: Interval) -> Iterator[str]:
     Yields:
         Lines of text.
     """
-    bookmark = bookmarks.read_last_source(state)
-    if not bookmark.coverage:
+    bookmark = read_bookmark(state)
+    if bookmark.is_empty:
         text = (
             FULL_TABLE
             if bookmarks.is_full_table(stream, state)
@@ -89,16 +91,24 @@ def describe(stream: str, state: RawState, time: Interval) -> Iterator[str]:
         )
         yield f"{stream}: {text}{format_problem(bookmark)}"
         return
-    yield f"{stream}: read completely from {bookmark.source}:"
+    as_of = ""
+    if bookmark.planned is not None:
+        as_of = f", as of {_time(bookmark.planned)}"
+    yield f"{stream}: read completely from {_describe_place(bookmark.place)}{as_of}:"
     for name, covered in bookmark.coverage.items():
         missing = intervals.missing(time, covered)
         yield draw(name, time, {".": missing, "#": covered})
         yield from _list(name, [(interval, "") for interval in covered])
     for name, holes in bookmark.holes.items():
         yield from _list(name, [(hole, _HOLE) for hole in holes])
-    others = ((each["source"], each.get("filters", "")) for each in bookmark.others)
-    for other in dict.fromkeys(others):
-        yield f"  what has been read of {Source(*other)} is kept for later"
+
+
+def _describe_place(place: Mapping[str, str]) -> str:
+    address = place.get("source") or "any address"
+    filters = place.get("filters")
+    text = f"{address} with the filters {filters}" if filters else address
+    others = [place[name] for name in ("environment", "schema") if name in place]
+    return f"{text} ({', '.join(others)})" if others else text
 
 
 def describe_plan(
@@ -123,30 +133,29 @@ def describe_plan(
         Lines of text.
     """
     _, now = time
-    scope = scope_of(config, RANGES[stream])
-    source = Source.of(config, config["filters"].get(stream, {}))
-    bookmark = Bookmark.read(state, source)
-    plan = make_plan(
-        scope,
-        bookmark.coverage,
-        now,
-        holes=bookmark.holes,
-        settled=bookmark.settled,
-    )
-    first = f"first load{format_problem(bookmark)}"
+    settings = Settings.of(config)
+    scope = scope_of(settings, RANGES[stream])
+    bookmark = read_bookmark(state)
     prefix = "  " if at is None else f"{stream}: "
     if at is None:
         yield stream
+    place = place_of(settings, stream)
+    if differing := bookmark.differing(place):
+        other = describe_other_place(stream, differing, bookmark.place, place)
+        yield f"{prefix}the run fails; {other}"
+        return
     for text in _describe_settings(stream, config):
         yield prefix + text
+    before = bookmark.coverage
+    coverage = take_out_due(scope, before, bookmark.planned, now)
     # What the run reads counts as covered afterwards.
     readings = [] if scope.end is not None else next_readings(now, scope.lookback)
     for name in RANGES[stream]:
-        covered = plan.coverage.get(name, [])
-        reasons = _explain(plan, name, first)
+        covered = coverage[name]
+        reasons = _explain(name, scope, bookmark, coverage, now)
         limits = _describe_scope(scope, name, now)
         if at is not None:
-            text = _status_at(at, covered, reasons, limits)
+            text = _status_at(at, before.get(name, []), reasons, limits)
             later = [when for when, again in readings if when - again <= at]
             if later and scope.start <= at:
                 text += f"; read again by the first run after {_time(min(later))}"
@@ -207,33 +216,62 @@ def _describe_scope(scope: Scope, name: str, now: int) -> str:
     return f"start_date and end_date ask for the time {format_interval(asked)}"
 
 
-def _explain(plan: Plan, name: str, first: str) -> Reasons:
-    """Return what a run reads of a range, divided where the reason changes."""
-    covered, reasons = plan.coverage.get(name), Reasons()
-    for step in plan.steps:
-        if step.range_name != name:
-            continue
-        if covered:
-            reasons += _reasons(step, covered)
-        else:
-            reasons += ((interval, first) for interval in step.intervals)
-    return reasons
+def _explain(
+    name: str, scope: Scope, bookmark: Bookmark, coverage: Coverage, now: int
+) -> Reasons:
+    """Return what a run reads of a range, divided where the reason changes.
 
-
-def _reasons(step: Step, covered: list[Interval]) -> Reasons:
-    """Divide what a step reads where the reason changes, oldest first."""
-    asked = [*step.intervals]
-    if step.read_again_to is not None:
-        asked = [(asked[0][0], step.read_again_to)]
-    newest = covered[-1][1]
+    Args:
+        name: The range.
+        scope: What is to be read.
+        bookmark: What earlier runs have read.
+        coverage: What of it counts as covered when the run begins.
+        now: When the run begins, in UTC seconds since 1970.
+    """
+    if name not in scope.ranges_to_read:
+        return []
+    asked = (scope.start, scope.until(now))
+    first = f"first load{format_problem(bookmark)}"
+    before = bookmark.coverage.get(name, [])
+    holes = bookmark.holes.get(name, [])
+    newest = before[-1][1] if before else asked[0]
     reasons: Reasons = []
-    for part in asked:
-        for gap in intervals.missing(part, covered):
-            reason = _NEW if gap[0] >= newest else _MISSING
-            reasons.append((gap, _HOLE if gap in step.holes else reason))
-        for again in intervals.overlap(covered, part):
-            rest = intervals.missing(again, [*step.intervals])
-            reasons += ((each, _NEWEST_LAST) for each in rest)
-            late = intervals.missing(again, rest)
-            reasons += ((each, _LATE) for each in late)
+    for part in intervals.missing(asked, coverage[name]):
+        known = intervals.union([*before, *holes])
+        for gap in intervals.missing(part, known):
+            if bookmark.is_empty:
+                reason = first
+            elif gap[0] >= newest:
+                reason = _NEW
+            else:
+                reason = _MISSING
+            reasons.append((gap, reason))
+        reasons += ((hole, _HOLE) for hole in intervals.overlap(holes, part))
+        reasons += ((late, _LATE) for late in intervals.overlap(before, part))
+    since = _read_again_from(name, scope, reasons, coverage, asked)
+    if since is not None:
+        again = intervals.overlap(coverage[name], (max(since, asked[0]), asked[1]))
+        reasons += ((each, _NEWEST_LAST) for each in again)
     return sorted(reasons)
+
+
+def _read_again_from(
+    name: str,
+    scope: Scope,
+    reasons: Reasons,
+    coverage: Coverage,
+    asked: Interval,
+) -> int | None:
+    """Return from when on a later range is read again, as older intervals are read."""
+    first = scope.ranges[0]
+    covered = coverage[name]
+    if name == first or not covered:
+        return None
+    newest = covered[-1][1]
+    starts = [end for (_, end), reason in reasons if end < newest and reason != _HOLE]
+    starts += [
+        start - OLDEST_SIGNAL
+        for start, _ in intervals.missing(asked, coverage[first])
+        if start < newest
+    ]
+    return min(starts, default=None)

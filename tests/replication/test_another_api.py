@@ -2,7 +2,7 @@
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from os import urandom
@@ -14,15 +14,13 @@ import pytest
 
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.plan import Scope, make_plan
-from tap_leadintent.replication.plan_reader import PlanReader
+from tap_leadintent.replication.plan import Scope
 from tap_leadintent.replication.protocol import CutError
-from tap_leadintent.replication.source import Source
+from tap_leadintent.replication.run import ReplicationRun
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
 
 DAY = 86_400
-SOURCE = Source("https://books.example.com", "")
 
 
 @dataclass(frozen=True)
@@ -54,15 +52,18 @@ class Library:
     """A server whose books are the seconds at which they came."""
 
     books: list[int]
+    """When each came. It is lent a day later, for the first time."""
     broken: range = range(0)
     requests: int = 0
 
     def get(self, url: str) -> bytes:
-        """Respond to `GET /books?since=…&until=…&page=…`."""
+        """Respond to `GET /books?by=…&since=…&until=…&page=…`."""
         self.requests += 1
-        asked = {name: int(value) for name, value in parse_qsl(url.partition("?")[2])}
-        since = bisect_left(self.books, asked["since"])
-        found = self.books[since : bisect_right(self.books, asked["until"])]
+        fields = dict(parse_qsl(url.partition("?")[2]))
+        shift = DAY if fields.pop("by") == "lent" else 0
+        asked = {name: int(value) for name, value in fields.items()}
+        first = bisect_left(self.books, asked["since"] - shift)
+        found = self.books[first : bisect_right(self.books, asked["until"] - shift)]
         if any(book in self.broken for book in found):
             raise OSError("a book is damaged")
         start = 50 * (asked["page"] - 1)
@@ -75,6 +76,7 @@ class BookQuery:
     """The pages of an interval."""
 
     library: Library
+    by: str
     interval: Interval
     records: int = 0
     number: int = 0
@@ -84,10 +86,9 @@ class BookQuery:
         self.number += 1
         since, until = self.interval
         fields = {"since": since - 1, "until": until, "page": self.number}
+        url = f"/books?by={self.by}&{urlencode(fields)}"
         try:
-            page = BookPage(
-                self.library.get(f"/books?{urlencode(fields)}"), self.number
-            )
+            page = BookPage(self.library.get(url), self.number)
         except OSError as error:
             raise CutError(error) from None
         self.records += page.records
@@ -102,8 +103,7 @@ class Books:
 
     def query(self, range_name: str, interval: Interval) -> BookQuery:
         """Begin a query."""
-        assert range_name == "came"
-        return BookQuery(self.library, interval)
+        return BookQuery(self.library, range_name, interval)
 
     def parse(self, body: bytes) -> BookPage:
         """Return the page of a body; that more follow was known before."""
@@ -113,24 +113,40 @@ class Books:
         """Nothing interrupts the run."""
 
 
-def read(library: Library, state: dict[str, Any], now: int) -> Iterator[int]:
-    """Run once: plan, read, and commit each window into the state."""
-    bookmark = Bookmark.read(state, SOURCE, page_size=50)
-    scope = Scope(ranges=["came"], start=0, lookback=DAY)
-    plan = make_plan(scope, bookmark.coverage, now, holes=bookmark.holes)
-    bookmark.coverage = plan.coverage
-    reader = PlanReader(
-        api=Books(library), readers=32, widest=30 * DAY, caps=bookmark.caps, now=now
+def read(
+    library: Library, state: dict[str, Any], now: int, ranges: Sequence[str] = ("came",)
+) -> Iterator[int]:
+    """Run once, and commit each window into the state."""
+    bookmark = Bookmark.read(state.get("coverage", []), page_size=50)
+
+    def save() -> None:
+        state["coverage"] = bookmark.to_state()
+
+    replication = ReplicationRun(
+        api=Books(library),
+        bookmark=bookmark,
+        scope=Scope(ranges=ranges, start=0, lookback=DAY),
+        now=now,
+        complete_to=lambda: now,
+        save=save,
+        readers=32,
+        widest=30 * DAY,
     )
-    for step in plan.steps:
-        for item in reader.read(step):
+    replication.begin()
+    for name in replication.scope.ranges_to_read:
+        for item in replication.read(name):
             if item.page:
                 yield from item.page.books
-            if item.is_last and item.page:
-                bookmark.cover("came", item.window, settled_to=now - DAY)
-            elif item.is_last:
-                bookmark.leave("came", item.window)
-    state["coverage"] = bookmark.to_state()
+            if item.is_last:
+                replication.commit(name, item)
+    replication.end()
+    save()
+
+
+def intervals(state: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return what a state covers, each interval with its range."""
+    entries = [entry for entry in state["coverage"] if "range" in entry]
+    return [(entry["range"], entry["from"], entry["to"]) for entry in entries]
 
 
 def test_a_history_and_what_comes_later_are_read_in_order() -> None:
@@ -144,11 +160,23 @@ def test_a_history_and_what_comes_later_are_read_in_order() -> None:
     later = [*read(library, state, 90 * DAY + 3600)]
     assert library.books[-1] in later
     assert library.requests <= 2
-    (entry,) = state["coverage"]
-    assert (entry["from"], entry["to"]) == (
-        "1970-01-01T00:00:00Z",
-        "1970-04-01T01:00:00Z",
-    )
+    assert intervals(state) == [
+        ("came", "1970-01-01T00:00:00Z", "1970-04-01T01:00:00Z")
+    ]
+
+
+def test_what_the_first_range_reads_late_makes_the_second_one_read_again() -> None:
+    """A part of the first range is missing; a page fails, then it can be read."""
+    both = ("came", "lent")
+    library, state = Library([*range(0, 20 * DAY, 600)]), dict[str, Any]()
+    library.broken = range(5 * DAY, 5 * DAY + 1)
+    assert {*library.books} - {*read(library, state, 20 * DAY, both)} == {5 * DAY}
+    library.broken = range(0)
+    again = [*read(library, state, 20 * DAY + 60, both)]
+    assert 5 * DAY in again
+    lent = {book for book in library.books if book + DAY < 20 * DAY}
+    assert lent <= {*again}, "all are lent after what was missing"
+    assert [name for name, *_ in intervals(state)] == [*both]
 
 
 def test_what_is_damaged_is_a_hole_until_it_is_mended() -> None:
@@ -158,7 +186,7 @@ def test_what_is_damaged_is_a_hole_until_it_is_mended() -> None:
     assert [entry for entry in state["coverage"] if "hole" in entry]
     library.broken = range(0)
     assert 5 * DAY in [*read(library, state, 9 * DAY + 60)]
-    assert len(state["coverage"]) == 1
+    assert len(intervals(state)) == 1
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The list in a state: whose coverage it holds, and what it carries along."""
+"""The list in a state: what it says, also where an earlier version has written it."""
 
 import json
 from typing import Any
@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.replication.bookmark import MAX_OTHERS, Bookmark
+from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Coverage, union
-from tap_leadintent.replication.source import Source, filters_hash, key_mark
 
 DAY = 86400
-HERE = Source("https://api.example.com", "")
-FILTERED = Source("https://api.example.com", "0123456789ab")
-THERE = Source("https://api.example.org", "")
+PLACE = {"source": "https://api.example.com", "filters": ""}
 
 
 def entry(**more: Any) -> dict[str, Any]:
@@ -24,8 +21,9 @@ def entry(**more: Any) -> dict[str, Any]:
     return {"range": "date_found", **ends, **more}
 
 
-def read(entries: object, source: Source = HERE) -> Bookmark:
-    return Bookmark.read({"coverage": entries}, source)
+def old(**more: Any) -> dict[str, Any]:
+    """Return an entry as an earlier version has written it."""
+    return entry(**{"source": PLACE["source"], "key": "89abcdef", **more})
 
 
 parts = st.lists(
@@ -41,119 +39,177 @@ def intervals(drawn: list[tuple[str, int, int]]) -> Coverage:
 
 
 @given(
-    parts,
-    parts,
-    st.sets(st.sampled_from("ab")),
-    st.integers(0, 9),
-    st.sampled_from([HERE, FILTERED]),
+    covered=parts,
+    left=parts,
+    planned=st.none() | st.integers(-DAY, 10**10),
+    pages=st.none() | st.integers(1, 26),
+    longest=st.integers(0, 9),
 )
 def test_a_state_is_read_back_as_it_was_written(
     covered: list[tuple[str, int, int]],
     left: list[tuple[str, int, int]],
-    settled: set[str],
+    planned: int | None,
+    pages: int | None,
     longest: int,
-    source: Source,
 ) -> None:
-    coverage, holes = intervals(covered), intervals(left)
-    settled &= coverage.keys()
-    bookmark = Bookmark(source, coverage, holes, settled, Caps(100, longest, 7))
+    bookmark = Bookmark(
+        place=PLACE,
+        planned=planned,
+        coverage=intervals(covered),
+        holes=intervals(left),
+        most_pages=pages,
+        caps=Caps(100, longest, 7),
+    )
     state = json.loads(json.dumps(bookmark.to_state()))
-    again = Bookmark.read({"coverage": state}, source, 100)
-    assert again.problem is None
-    assert (again.coverage, again.holes, again.settled) == (coverage, holes, settled)
-    if state:
-        assert again.caps == bookmark.caps
+    again = Bookmark.read(state, 100)
+    assert again == bookmark
     assert again.to_state() == state
-    foreign = read(state, THERE)
-    assert foreign.former == (source if state else None)
-    assert (foreign.coverage, foreign.holes) == ({}, {})
-    assert foreign.to_state() == state
 
 
 def test_a_state_is_one_short_list_that_people_can_read() -> None:
-    coverage = {name: [(DAY, 2 * DAY)] for name in ("date_found", "latest_signal")}
-    holes = {"date_found": [(2 * DAY, 2 * DAY + 60)]}
-    state = Bookmark(
-        FILTERED, coverage, holes, {"date_found"}, Caps(100, 2600, 100), (), "89abcdef"
-    ).to_state()
-    about = {"source": HERE.address, "filters": "0123456789ab", "key": "89abcdef"}
+    bookmark = Bookmark(
+        place={**PLACE, "environment": "prod", "schema": "raw"},
+        planned=2 * DAY,
+        coverage={name: [(DAY, 2 * DAY)] for name in ("date_found", "latest_signal")},
+        holes={"date_found": [(2 * DAY, 2 * DAY + 60)]},
+        caps=Caps(100, longest=2600, page=100),
+    )
+    state = bookmark.to_state()
     hole = {"from": "1970-01-03T00:00:00Z", "to": "1970-01-03T00:01:00Z", "hole": True}
     assert state == [
-        entry(**about, settled=True, longest=2600, page=100),
-        entry(**about, range="latest_signal"),
-        entry(**about) | hole,
+        {
+            "planned": "1970-01-03T00:00:00Z",
+            **PLACE,
+            "environment": "prod",
+            "schema": "raw",
+            "longest": 2600,
+            "page": 100,
+        },
+        entry(),
+        entry(range="latest_signal"),
+        entry(**hole),
     ]
-    assert len(json.dumps(state[:2])) < 512
+    assert len(json.dumps(state[:3])) < 400
 
 
-def test_fields_alone_say_nothing_of_what_has_been_read() -> None:
-    assert Bookmark.read({"fields": ["a"]}, HERE).problem is None
-    assert Bookmark.read({"fields": ["a"], "b": 1}, HERE).problem
+def test_a_bookmark_of_a_new_stream_is_empty() -> None:
+    bookmark = Bookmark.read([])
+    assert bookmark.is_empty
+    assert bookmark.problem is None
+    assert bookmark.to_state() == []
 
 
-def test_the_entries_of_earlier_versions_are_read() -> None:
-    mark = {"rechecked": "1970-01-02T00:00:00Z"}
-    bookmark = read([entry(), mark])
-    assert bookmark.coverage == {"date_found": [(DAY, 2 * DAY)]}
-    assert bookmark.to_state() == [entry(source=HERE.address)]
+# Covering, and taking out
+
+
+def test_what_is_covered_ends_with_the_run_which_counts_as_planned_then() -> None:
+    bookmark = Bookmark(holes={"x": [(3, 4)]})
+    assert bookmark.cover("x", (0, 9), until=5)
+    assert not bookmark.cover("x", (6, 9), until=5)
+    assert (bookmark.coverage, bookmark.planned) == ({"x": [(0, 5)]}, 5)
+    assert bookmark.holes == {"x": []}
+
+
+def test_a_window_that_covers_nothing_leaves_the_instant_as_it_was() -> None:
+    bookmark = Bookmark(planned=3)
+    assert not bookmark.cover("x", (6, 9), until=5)
+    assert bookmark.planned == 3
+
+
+def test_everything_after_an_instant_is_taken_out() -> None:
+    bookmark = Bookmark(coverage={"x": [(0, 5), (7, 9)]})
+    assert bookmark.take_out("x", 3)
+    assert bookmark.coverage == {"x": [(0, 3)]}
+    assert not bookmark.take_out("x", 3)
+
+
+def test_a_hole_is_not_covered_any_more() -> None:
+    bookmark = Bookmark(coverage={"x": [(0, 9)]})
+    bookmark.add_hole("x", (3, 5))
+    assert bookmark.coverage == {"x": [(0, 3), (5, 9)]}
+    assert bookmark.holes == {"x": [(3, 5)]}
+
+
+# The place
 
 
 @pytest.mark.parametrize(
-    ("name", "settled_to", "settled"),
-    [("x", 9, {"x"}), ("x", 8, set()), ("y", 9, {"x", "y"})],
+    ("place", "differing"),
+    [
+        ({}, []),
+        (PLACE, []),
+        ({**PLACE, "environment": "prod"}, []),
+        ({**PLACE, "filters": "0123456789ab"}, ["filters"]),
+        ({"source": "https://x.example.com", "filters": "0"}, ["filters", "source"]),
+    ],
 )
-def test_the_newest_end_decides_whether_it_is_settled(
-    name: str, settled_to: int, settled: set[str]
+def test_what_one_of_two_places_does_not_know_does_not_differ(
+    place: dict[str, str], differing: list[str]
 ) -> None:
-    bookmark = Bookmark(HERE, {"x": [(0, 5)]}, {}, {"x"})
-    bookmark.cover(name, (3, 9), settled_to=settled_to)
-    bookmark.cover(name, (1, 4), settled_to=-1)
-    assert bookmark.settled == settled
+    bookmark = Bookmark(place=PLACE, coverage={"x": [(0, 9)]})
+    assert bookmark.differing(place) == differing
 
 
-def test_changing_sources_keeps_all_but_the_oldest_coverage() -> None:
-    sources = [Source(f"https://{n}.example.com", "") for n in range(MAX_OTHERS + 2)]
-    state: list[dict[str, Any]] = []
-    for source in sources:
-        bookmark = read(state, source)
-        bookmark.coverage["date_found"] = [(0, DAY)]
-        state = bookmark.to_state()
-    kept = [entry["source"] for entry in state]
-    assert kept == [source.address for source in reversed(sources)][: MAX_OTHERS + 1]
+def test_a_state_that_covers_nothing_belongs_to_no_place() -> None:
+    assert Bookmark(place=PLACE).differing({"source": "other"}) == []
+    assert Bookmark(place=PLACE, planned=3).differing({"source": "other"})
+
+
+# Lists of earlier versions, and damaged ones
 
 
 @pytest.mark.parametrize(
-    ("entries", "why"),
+    ("entries", "planned"),
+    [
+        ([old()], 2 * DAY),
+        ([old(settled=True)], None),
+        ([old(to="1970-01-04T00:00:00Z"), old(range="latest_signal")], 2 * DAY),
+        ([old(settled=True), old(range="latest_signal")], 2 * DAY),
+        ([old(settled=True), old(**{"from": "1970-01-01"}, to="1970-01-01")], None),
+        ([old(hole=True)], None),
+    ],
+)
+def test_the_newest_instant_of_an_earlier_list_is_that_of_its_last_run(
+    entries: list[dict[str, Any]], planned: int | None
+) -> None:
+    bookmark = Bookmark.read(entries)
+    assert bookmark.problem is None
+    assert bookmark.planned == planned
+    assert bookmark.place == PLACE
+
+
+def test_an_earlier_list_is_that_of_its_first_place_alone() -> None:
+    entries = [
+        old(longest=300, page=50),
+        old(range="latest_signal", filters="0123456789ab"),
+        old(source="https://api.example.org"),
+        {"rechecked": "1970-01-02T00:00:00Z"},
+    ]
+    bookmark = Bookmark.read(entries)
+    assert bookmark.coverage == {"date_found": [(DAY, 2 * DAY)]}
+    assert (bookmark.caps.longest, bookmark.caps.page) == (300, 50)
+
+
+def test_an_earlier_list_without_a_source_belongs_to_any_place() -> None:
+    bookmark = Bookmark.read([entry()])
+    assert bookmark.coverage == {"date_found": [(DAY, 2 * DAY)]}
+    assert bookmark.place == {}
+
+
+@pytest.mark.parametrize(
+    ("entries", "reason"),
     [
         (None, "array"),
         ([7], "object"),
         ([{"range": "date_found"}], "from"),
         ([entry() | {"to": "x"}], "x"),
+        ([{"planned": 5}], "str"),
+        ([{"planned": "x"}], "x"),
+        ([{"pages": "many"}], "int"),
     ],
     ids=str,
 )
-def test_a_malformed_state_covers_nothing(entries: object, why: str) -> None:
-    bookmark = read(entries)
-    assert why in (bookmark.problem or "")
-    assert bookmark.coverage == {}
-    assert bookmark.former is None
-
-
-def test_a_malformed_entry_leaves_those_of_other_sources() -> None:
-    foreign = entry(source=THERE.address)
-    assert read([foreign, {"range": "a"}]).to_state() == [foreign]
-
-
-def test_filters_are_distinguished_whatever_the_order_of_their_fields() -> None:
-    filters = {"signals": ["x", "y"], "sheet_ids": ["1"]}
-    same = {"sheet_ids": ["1"], "signals": ["x", "y"]}
-    assert filters_hash(filters) == filters_hash(same)
-    assert filters_hash(filters) != filters_hash({"signals": ["x"]})
-    assert filters_hash({}) == ""
-
-
-def test_a_key_mark_distinguishes_keys_and_does_not_reveal_them() -> None:
-    mark = key_mark("key-one")
-    assert len(bytes.fromhex(mark)) == 4
-    assert key_mark("key-two") != mark
-    assert key_mark("key-one") == mark
+def test_a_malformed_list_covers_nothing(entries: object, reason: str) -> None:
+    bookmark = Bookmark.read(entries)
+    assert reason in (bookmark.problem or "")
+    assert bookmark.is_empty

@@ -1,79 +1,43 @@
-"""What a run reads, from a state, settings and the time alone."""
+"""What counts as covered when a run begins, from a state, settings and the time."""
 
 from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from tap_leadintent.replication.intervals import Interval, union
+from tap_leadintent.replication.intervals import Coverage, Interval
 from tap_leadintent.replication.plan import (
-    Plan,
     Scope,
-    make_plan,
+    newest_common,
+    next_readings,
     seconds_to_read_again,
+    take_out_due,
 )
 
+HOUR = 3600
 DAY = 86400
 NOW = 100 * DAY
-LEADS = ("date_found", "latest_signal")
-
-Covered = tuple[str, "Interval"]
-
-
-def plan(*covered: Covered, now: int = NOW, **asked: Any) -> Plan:
-    settings = {"ranges": LEADS, "start": 0, **asked}
-    coverage = {name: union(i for n, i in covered if n == name) for name, _ in covered}
-    before = deepcopy(coverage)
-    planned = make_plan(Scope(**settings), coverage, now)
-    assert coverage == before, "to plan changes nothing"
-    return planned
-
-
-def both(*covered: Interval) -> list[Covered]:
-    return [(name, interval) for name in LEADS for interval in covered]
-
-
-def reads(planned: Plan) -> list[tuple[str, list[Interval]]]:
-    return [(step.range_name, [*step.intervals]) for step in planned.steps]
-
-
-HOURS = 3600
-BEFORE = NOW - HOURS
+BEFORE = NOW - HOUR
 """When the last run of an hourly schedule began."""
 
+LEADS = ("date_found", "latest_signal")
 
-@pytest.mark.parametrize(
-    ("covered", "start", "expected"),
-    [
-        pytest.param([], 0, [(0, NOW)], id="first"),
-        pytest.param([(0, BEFORE)], 0, [(BEFORE - 2 * 115_200, NOW)], id="later"),
-        pytest.param([(0, NOW)], 0, None, id="nothing new"),
-        pytest.param(
-            [(90 * DAY, BEFORE)],
-            0,
-            [(0, 90 * DAY), (BEFORE - 2 * 115_200, NOW)],
-            id="earlier start",
-        ),
-        pytest.param([(0, 40)], 60, [(60, NOW)], id="later start"),
-        pytest.param([(0, NOW)], -DAY, [(-DAY, 0)], id="before 1970"),
-        pytest.param([(0, 90)], NOW + 1, None, id="a start yet to come"),
-    ],
-)
-def test_a_run_reads_missing_intervals_and_late_ones(
-    covered: list[Interval], start: int, expected: list[Interval] | None
-) -> None:
-    planned = plan(*both(*covered), start=start, lookback=30 * DAY)
-    asked = dict(reads(planned))
-    assert asked.get("date_found") == expected
-    assert asked.get("latest_signal") == expected
-    # Of a later range, all that is newer than what has been read is read again.
-    assert {step.range_name: step.read_again_to for step in planned.steps} == {
-        name: NOW if name == "latest_signal" else None for name in asked
-    }
+
+def kept(covered: Coverage, planned: int | None, now: int = NOW, **asked: Any) -> Any:
+    """Return what counts as covered of each range, and assert that nothing changed."""
+    scope = Scope(**{"ranges": LEADS, "start": 0, "lookback": 30 * DAY, **asked})
+    before = deepcopy(covered)
+    coverage = take_out_due(scope, covered, planned, now)
+    assert covered == before, "to plan changes nothing"
+    return coverage
+
+
+def both(*covered: Interval) -> Coverage:
+    return {name: [*covered] for name in LEADS}
 
 
 @pytest.mark.parametrize(
-    ("newest", "now", "lookback", "seconds"),
+    ("planned", "now", "lookback", "seconds"),
     [
         pytest.param(0, 3600, 0, 0, id="nothing is late"),
         pytest.param(3600, 7200, 30 * DAY, 2 * 7200, id="every second hour"),
@@ -85,44 +49,79 @@ def test_a_run_reads_missing_intervals_and_late_ones(
     ],
 )
 def test_an_instant_is_read_again_when_its_age_has_doubled(
-    newest: int, now: int, lookback: int, seconds: int
+    planned: int, now: int, lookback: int, seconds: int
 ) -> None:
-    assert seconds_to_read_again(newest, now, lookback) == seconds
+    assert seconds_to_read_again(planned, now, lookback) == seconds
 
 
-def test_what_is_settled_is_not_read_again_and_a_hole_is_known() -> None:
-    scope = Scope(ranges=LEADS, start=0, lookback=30 * DAY)
-    covered = {name: [(0, 40), (60, 90)] for name in LEADS}
-    holes = {"date_found": [(40, 60)]}
-    planned = make_plan(scope, covered, NOW, holes=holes, settled=["date_found"])
-    found, signal = planned.steps
-    assert (found.intervals, found.holes) == ([(40, 60), (90, NOW)], [(40, 60)])
-    assert (signal.intervals, signal.holes) == ([(0, NOW)], [])
+def test_the_next_readings_are_those_that_a_run_makes() -> None:
+    for when, again in next_readings(BEFORE, 30 * DAY):
+        assert seconds_to_read_again(BEFORE, when, 30 * DAY) >= again
+        assert seconds_to_read_again(BEFORE, when - 1, 30 * DAY) < again
 
 
-@pytest.mark.parametrize("end", [None, NOW - 1800])
-def test_a_later_start_takes_what_is_not_read_again_out_of_the_coverage(
-    end: int | None,
-) -> None:
+def test_what_is_due_is_taken_out_of_all_ranges_from_one_instant() -> None:
+    covered = {"date_found": [(0, BEFORE)], "latest_signal": [(0, 50 * DAY)]}
+    due = BEFORE - 2 * 115_200
+    assert kept(covered, BEFORE) == {
+        "date_found": [(0, due)],
+        "latest_signal": [(0, 50 * DAY)],
+    }
+
+
+def test_a_gap_in_the_coverage_changes_nothing_about_what_is_due() -> None:
+    covered = both((0, 40 * DAY), (60 * DAY, BEFORE))
+    due = BEFORE - 2 * 115_200
+    assert kept(covered, BEFORE) == both((0, 40 * DAY), (60 * DAY, due))
+
+
+def test_a_run_after_a_part_of_one_owes_what_the_part_did_not_read() -> None:
+    """The last run took time out of the coverage, and read nothing of it."""
+    covered = both((0, NOW - 3 * DAY))
+    assert kept(covered, NOW - 60) == covered
+
+
+def test_a_state_without_an_instant_owes_nothing() -> None:
+    assert kept(both((0, BEFORE)), None) == both((0, BEFORE))
+
+
+@pytest.mark.parametrize("end", [None, 50 * DAY])
+def test_the_settings_change_nothing_about_what_is_due(end: int | None) -> None:
+    """What is not read now, because it lies outside, is missing in later runs."""
+    due = BEFORE - 2 * 115_200
     start = BEFORE - 600
-    planned = plan(*both((0, BEFORE)), start=start, end=end, lookback=3600)
-    kept = [(0, BEFORE - 7200), (start, BEFORE)]
-    assert planned.coverage["date_found"] == kept
-    assert planned.coverage["latest_signal"] == ([(0, BEFORE)] if end else kept)
+    assert kept(both((0, BEFORE)), BEFORE, start=start, end=end) == both((0, due))
 
 
-@pytest.mark.parametrize("end", [80, NOW + 5])
-def test_a_run_with_an_end_date_is_a_part_of_a_load(end: int) -> None:
-    assert reads(plan(end=end)) == [("date_found", [(0, min(end, NOW))])]
-    half = plan(("date_found", (0, 80)))
-    assert reads(half) == [("date_found", [(80, NOW)]), ("latest_signal", [(0, NOW)])]
+def test_what_lies_in_the_future_is_not_covered() -> None:
+    assert kept(both((0, NOW + DAY)), None) == both((0, NOW))
 
 
-def test_a_short_interval_of_a_range_with_coverage_is_quiet() -> None:
-    for planned, is_quiet in [
-        (plan(*both((0, 90 * DAY))), True),
-        (plan(*both((0, 60 * DAY))), False),
-        (plan(*both((0, 40 * DAY), (80 * DAY, 90 * DAY))), False),
-        (plan(start=99 * DAY), False),
-    ]:
-        assert [step.is_quiet for step in planned.steps] == [is_quiet] * 2
+@pytest.mark.parametrize("lookback", [0, 30 * DAY])
+def test_after_a_clock_has_gone_back_nothing_is_due(lookback: int) -> None:
+    covered = both((0, NOW + HOUR))
+    assert kept(covered, NOW + HOUR, lookback=lookback) == both((0, NOW))
+
+
+def test_a_clock_that_has_gone_back_far_owes_what_came_late_before() -> None:
+    """The newest covered instant counts as the last run."""
+    covered = both((0, NOW - DAY))
+    again = seconds_to_read_again(NOW - DAY, NOW, 30 * DAY)
+    assert kept(covered, NOW + HOUR) == both((0, NOW - DAY - again))
+
+
+def test_the_newest_common_instant_is_that_of_the_range_that_is_behind() -> None:
+    assert newest_common({"a": [(0, 9), (20, 30)], "b": [(0, 25)], "c": []}) == 25
+    assert newest_common({"a": []}) is None
+
+
+@pytest.mark.parametrize(
+    ("end", "ranges", "until"),
+    [(None, LEADS, NOW), (80, LEADS[:1], 80), (NOW + 5, LEADS[:1], NOW)],
+)
+def test_a_run_with_an_end_date_is_a_part_of_a_load(
+    end: int | None, ranges: tuple[str, ...], until: int
+) -> None:
+    scope = Scope(ranges=LEADS, start=0, end=end)
+    assert scope.ranges_to_read == ranges
+    assert scope.until(NOW) == until

@@ -167,7 +167,7 @@ def test_a_full_last_page_is_the_end_if_short_pages_have_come_in_between() -> No
 
 def test_the_front_waits_while_another_window_is_settled() -> None:
     """Nothing else is begun, as so much waits already."""
-    step = Step(range_name="x", intervals=[(0, 9), (10, 19)])
+    step = Step(range_name="x", intervals=[(0, 9), (10, 19)], is_first_load=True)
     windows = Windows(step, caps=Caps(PAGE), widest=DAY, readers=2, now=0)
     first, *others, last = windows.ledger
     for each in (first, *others):
@@ -184,7 +184,7 @@ def test_the_front_waits_while_another_window_is_settled() -> None:
 
 def test_a_wider_window_is_tried_alone_after_failures() -> None:
     """The API refuses more than nine days, and eight readers find that out again."""
-    step = Step(range_name="x", intervals=[(0, 3 * YEAR)])
+    step = Step(range_name="x", intervals=[(0, 3 * YEAR)], is_first_load=True)
     windows = Windows(step, caps=Caps(PAGE), widest=30 * DAY, readers=8, now=0)
     refused: list[int] = []
     while batch := [*islice(iter(windows.next, None), 8)]:

@@ -104,7 +104,7 @@ def run(  # noqa: PLR0913
         selected: The streams to read.
 
     Returns:
-        Whether it came to its end.
+        Whether it has read everything that it was to read.
     """
 
     class ModelTap(TapLeadIntent):
@@ -135,7 +135,7 @@ def run(  # noqa: PLR0913
         except KilledError:
             return False
     store.end()
-    return True
+    return all(stream.stats.is_complete for stream in tap.streams.values())
 
 
 def count_requests(api: Api) -> int:
@@ -159,7 +159,7 @@ def asked(api: Api) -> list[tuple[str, str, str]]:
 
 
 def entries(store: Store) -> list[dict[str, Any]]:
-    """Return what the state says of the leads."""
+    """Return the intervals that the state holds of the leads."""
     bookmark: dict[str, list[dict[str, Any]]] = store.state["bookmarks"]["leads"]
     assert bookmark.keys() <= {"coverage", "fields"}, "the SDK has kept one of its own"
-    return bookmark["coverage"]
+    return [entry for entry in bookmark["coverage"] if "range" in entry]

@@ -172,7 +172,7 @@ def read(
     step = Step(
         range_name="x",
         intervals=[(start, end)],
-        has_coverage=options.get("quiet", False),
+        is_first_load=not options.get("quiet", False),
     )
     return _Play(
         history=history,

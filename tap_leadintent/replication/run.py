@@ -1,0 +1,270 @@
+"""Reads what a run has to read of a stream, and keeps its coverage.
+
+This is the order that no row is lost by: what is due to be read again leaves the
+coverage, a STATE says so, rows are written, their window is covered, and the next STATE
+says that.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple
+
+from tap_leadintent.replication import intervals
+from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.plan import DAY, Scope, Step, take_out_due
+from tap_leadintent.replication.protocol import Api, PageT
+from tap_leadintent.replication.reader import Reader, WindowPage
+from tap_leadintent.replication.windows import MOST_PAGES, PAGES, Windows
+
+OLDEST_SIGNAL = 30 * DAY
+"""How long before a record is found by the first range its time in the later ranges may
+lie, so that it is read again there after the first range has returned it."""
+
+_LONGEST_UNREADABLE = 15 * 60
+"""The most seconds at the end of what is requested that an API may not return yet."""
+
+
+class Hole(NamedTuple):
+    """An interval that could not be read."""
+
+    range_name: str
+    interval: Interval
+    """In UTC seconds since 1970."""
+    error: BaseException | None
+    """Why its oldest part could not be read."""
+
+
+@dataclass(eq=False, kw_only=True, repr=False)
+class ReplicationRun(Generic[PageT]):
+    """What one run reads of one stream by its time ranges.
+
+    Call `begin`; then iterate over `read` for each of `scope.ranges_to_read` in turn,
+    write the rows of each page, and call `commit` after the last page of a window; then
+    call `end`. In between, the bookmark always says what has been read and written.
+    """
+
+    api: Api[PageT]
+    """The endpoint."""
+
+    bookmark: Bookmark
+    """What earlier runs have read; this run extends it."""
+
+    scope: Scope
+    """What is to be read."""
+
+    now: int
+    """When the run began by our clock, in UTC seconds since 1970."""
+
+    complete_to: Callable[[], int]
+    """Returns up to when a response can have been complete: `now`, or the API's time
+    then if that is earlier. It may rise while responses arrive."""
+
+    save: Callable[[], object]
+    """Writes a STATE of the bookmark."""
+
+    readers: int
+    """How many requests are sent at once."""
+
+    widest: int
+    """The most seconds of a window."""
+
+    budget: int | None = None
+    """The most requests of the run, if they are bounded."""
+
+    holes: list[Hole] = field(default_factory=list, init=False)
+    """What could not be read, in the order in which it was tried."""
+
+    unreadable_from: int | None = field(default=None, init=False)
+    """From when on the API could not return anything yet, in UTC seconds since 1970."""
+
+    owed_before: int = field(default=0, init=False)
+    """How many seconds of the ranges the last run has left unread."""
+
+    owed_at_begin: int = field(default=0, init=False)
+    """How many seconds of the ranges the run has to read."""
+
+    has_completed: bool = field(default=False, init=False)
+    """Whether the run has covered anything."""
+
+    _has_read: bool = field(default=False, init=False)
+    """Whether a page has arrived."""
+
+    def begin(self) -> None:
+        """Take what is due to be read again out of the coverage, and save that."""
+        bookmark = self.bookmark
+        self._is_first_load = bookmark.is_empty
+        self._new_from = bookmark.planned or 0
+        self._until = self.scope.until(self.now)
+        self._end: int | None = None
+        if bookmark.planned is not None:
+            self.owed_before = self._missing_seconds(bookmark.planned)
+        bookmark.coverage = take_out_due(
+            self.scope, bookmark.coverage, bookmark.planned, self.now
+        )
+        self.owed_at_begin = self.owed()
+        self._most_pages = bookmark.most_pages or MOST_PAGES
+        # If the run is ended before it has completed a window, the next one has shorter
+        # windows, so that one of them completes one.
+        bookmark.most_pages = max(1, self._most_pages // 2)
+        self.save()
+
+    def read(self, range_name: str) -> Generator[WindowPage[PageT]]:
+        """Read what is missing of a range.
+
+        Args:
+            range_name: The range.
+
+        Yields:
+            Each page, and a sign for each window that was left, oldest window first.
+
+        Raises:
+            Exception: The range cannot be read.
+        """
+        is_first = range_name == self.scope.ranges[0]
+        if not is_first:
+            # One instant ends all ranges, so that they cannot drift apart.
+            self._end = self.complete_to()
+        reached = self.scope.start
+        try:
+            while parts := self._missing(range_name, (reached, self._until)):
+                if not is_first:
+                    # What comes after a part is read again once that has been read.
+                    del parts[1:]
+                yield from self._read(range_name, parts)
+                reached = parts[-1][1]
+        finally:
+            if not self._has_read:
+                self.bookmark.most_pages = self._most_pages
+        self._leave_newest(range_name)
+
+    def _missing(self, range_name: str, requested: Interval) -> list[Interval]:
+        return intervals.missing(requested, self.bookmark.coverage.get(range_name, []))
+
+    def _read(
+        self, range_name: str, parts: Sequence[Interval]
+    ) -> Iterator[WindowPage[PageT]]:
+        holes: list[Interval] = []
+        for part in parts:
+            known = self.bookmark.holes.get(range_name, [])
+            holes += intervals.overlap(known, part)
+        step = Step(
+            range_name=range_name,
+            intervals=parts,
+            holes=holes,
+            is_first_load=self._is_first_load,
+            new_from=self._new_from,
+        )
+        readers, most_pages = self._bounds()
+        windows = Windows(
+            step,
+            caps=self.bookmark.caps,
+            widest=self.widest,
+            readers=readers,
+            now=self.now,
+            most_pages=most_pages,
+        )
+        reader = Reader(api=self.api, windows=windows, readers=readers)
+        begun: Interval | None = None
+        try:
+            with closing(reader.read()) as pages:
+                for page in pages:
+                    if page.page is not None and page.window != begun:
+                        begun = page.window
+                        self._take_out_later(range_name, page.window)
+                    yield page
+        finally:
+            self._has_read |= windows.has_read
+
+    def _bounds(self) -> tuple[int, int]:
+        """Return how many windows are read at once, and the most pages of each.
+
+        Within a budget, all windows that are begun together take half of it at most.
+        """
+        if self.budget is None:
+            return self.readers, self._most_pages
+        half = self.budget // 2
+        readers = max(1, min(self.readers, half // PAGES))
+        return readers, max(1, min(self._most_pages, half // readers))
+
+    def _take_out_later(self, range_name: str, window: Interval) -> None:
+        """Let what may be replaced by an older version be read again afterwards.
+
+        A record may be returned by several windows, and each later one of the last
+        range returns a newer version of it. If such a window was read before, its rows
+        must come again, after those of this window.
+
+        Args:
+            range_name: The range of the window.
+            window: A window whose rows are written next.
+        """
+        start, end = window
+        has_changed = False
+        for later in self.scope.ranges[1:]:
+            since = start - OLDEST_SIGNAL
+            last_harmless = start
+            if later == range_name:
+                since = end
+                last_harmless = end
+            covered = self.bookmark.coverage.get(later)
+            if covered and covered[-1][1] > last_harmless:
+                has_changed |= self.bookmark.take_out(later, since)
+        if has_changed:
+            self.save()
+
+    def commit(self, range_name: str, page: WindowPage[PageT]) -> None:
+        """Cover a window, as all of its rows have been written, or note a hole.
+
+        Args:
+            range_name: The range.
+            page: The last page of the window, or the sign that it was left.
+        """
+        if page.page is None:
+            self.bookmark.add_hole(range_name, page.window)
+            self._add_hole(range_name, page)
+            return
+        until = self.complete_to() if self._end is None else self._end
+        if self.bookmark.cover(range_name, page.window, until):
+            self.has_completed = True
+            self.bookmark.most_pages = self._most_pages
+
+    def _add_hole(self, range_name: str, page: WindowPage[PageT]) -> None:
+        start, end = page.window
+        last = self.holes[-1] if self.holes else None
+        if last and last.range_name == range_name and last.interval[1] == start:
+            self.holes[-1] = last._replace(interval=(last.interval[0], end))
+        else:
+            self.holes.append(Hole(range_name, page.window, page.error))
+
+    def _leave_newest(self, range_name: str) -> None:
+        """Let the run end before the newest minutes if the API cannot return them yet.
+
+        They are no hole then: the next run reads them with what has come since.
+        """
+        last = self.holes[-1] if self.holes else None
+        if not last or last.range_name != range_name or last.interval[1] != self._until:
+            return
+        start, end = last.interval
+        if end - start > _LONGEST_UNREADABLE or not self._has_read:
+            return
+        self.holes.pop()
+        holes = self.bookmark.holes
+        holes[range_name] = intervals.subtract(holes[range_name], last.interval)
+        self.unreadable_from = start
+        self._until = start
+
+    def end(self) -> None:
+        """Note that the run has read everything that it was to read."""
+        self.bookmark.most_pages = None
+
+    def owed(self) -> int:
+        """Return how many seconds of the ranges are still to be read."""
+        return self._missing_seconds(self._until)
+
+    def _missing_seconds(self, until: int) -> int:
+        seconds = 0
+        for name in self.scope.ranges_to_read:
+            for start, end in self._missing(name, (self.scope.start, until)):
+                seconds += end - start
+        return seconds
