@@ -19,10 +19,6 @@ def main() -> NoReturn:
     The process does not wait for its threads: they may hang in a DNS look-up or in a
     request.
     """
-    # Arrow's own allocator would keep 20 MB.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    # No other user of this machine may read the files of batches.
-    os.umask(0o077)
     # A run installs handlers of its own later. Without any, the first process of a
     # container ignores these signals.
     for signum in (signal.SIGINT, signal.SIGTERM):

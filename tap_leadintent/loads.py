@@ -75,7 +75,7 @@ class Loads(RunStream):
         stats, failure = stream.stats, stream.stats.failure
         ranges = stream.ranges if stream.is_incremental else (_ALL,)
         figures = stats.figures_by_range(default=ranges[0])
-        covered = stream.bookmark.coverage if stream.is_incremental else {}
+        covered = {**stream.bookmark.coverage}
         if stats.is_complete:
             covered[_ALL] = [(0, self.complete_to())]
         fields = {
@@ -86,7 +86,8 @@ class Loads(RunStream):
         if stats.is_stopped and not failure:
             status = "stopped"
         for name in ranges:
-            start, end = covered[name][-1] if covered.get(name) else (None, None)
+            intervals = covered.get(name)
+            start, end = intervals[-1] if intervals else (None, None)
             yield {
                 **{
                     each: round(figures[name][each], 3)

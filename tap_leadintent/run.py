@@ -14,7 +14,6 @@ from tap_leadintent.budget import log_rest, stop_stream, unreached_first
 from tap_leadintent.loads import Loads
 from tap_leadintent.progress import StreamStats, describe_figures
 from tap_leadintent.replication.protocol import IgnoredRangeError, NoThreadError
-from tap_leadintent.singer.batch import BatchError
 from tap_leadintent.singer.errors import OutputError, RecordError, RunError
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.stream import LeadIntentStream
@@ -95,9 +94,6 @@ def _explain(cause: Exception) -> tuple[errors.StreamError, str]:
     match cause:
         case errors.StreamError():
             return cause, ""
-        case BatchError():
-            # The batches of all streams are written to one place.
-            return errors.StreamError(cause.message, actions=errors.Action.END_RUN), ""
         case RecordError():
             text = cause.message
         case MemoryError():

@@ -14,6 +14,5 @@ def test_each_dependency_has_an_upper_bound() -> None:
     extras = PROJECT["optional-dependencies"].values()
     declared = [*map(Requirement, chain(PROJECT["dependencies"], *extras))]
     bounded = {each.name for each in declared if "<" in str(each) or "~=" in str(each)}
-    # An extra may bring another extra of the tap itself. The versions of fsspec are
-    # dates, and the SDK has no bound either.
-    assert {each.name for each in declared} - bounded == {PROJECT["name"], "fsspec"}
+    # An extra may bring another extra of the tap itself.
+    assert {each.name for each in declared} - bounded == {PROJECT["name"]}

@@ -18,7 +18,7 @@ from tests.support.helpers import STREAMS, declared_stream
 from tests.support.pages import README, ROOT, blocks, section, tables
 
 # The SDK adds its own settings to the schema as soon as a tap is made.
-OF_THE_SDK = ("batch_config", "faker_config", "flattening_", "stream_map")
+OF_THE_SDK = ("faker_config", "flattening_", "stream_map")
 SETTINGS: dict[str, dict[str, Any]] = {
     name: setting
     for name, setting in SCHEMA["properties"].items()

@@ -28,7 +28,6 @@ def codes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The exit codes with which the process would have ended."""
     codes: list[int] = []
     monkeypatch.setattr("os._exit", codes.append)
-    monkeypatch.setattr("os.umask", lambda _: None)
     return codes
 
 

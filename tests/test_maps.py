@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.batching import deselecting
-from tests.support.helpers import Json, RunTap, entries, only
+from tests.support.helpers import Json, RunTap, deselecting, entries, only
 
 SECRET = "Ada Lovelace"  # noqa: S105 - what a user wants kept out
 FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}

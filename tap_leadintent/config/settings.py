@@ -13,28 +13,6 @@ _DAY = 86_400
 _MAX_DAYS = 36_525
 """A hundred years. More is a mistake, and dates could not hold it."""
 
-
-_ENCODING = th.ObjectType(
-    th.Property(
-        "format",
-        th.StringType(allowed_values=["jsonl", "parquet", "arrow"]),
-        required=True,
-        description="Format of the files.",
-    ),
-    th.Property(
-        "compression",
-        th.StringType(allowed_values=["gzip", "none"]),
-        description="Compression of the files.",
-    ),
-    additional_properties=False,
-)
-_STORAGE = th.ObjectType(
-    th.Property("root", th.StringType, description="Folder, such as s3://lake/rows."),
-    th.Property("prefix", th.StringType, description="Beginning of the files' names."),
-    th.Property("params", th.ObjectType(), description="Options that fsspec takes."),
-    additional_properties=False,
-)
-
 SCHEMA = th.PropertiesList(
     th.Property(
         "base_url",
@@ -144,21 +122,6 @@ SCHEMA = th.PropertiesList(
         default=False,
         description="After a stream is loaded as FULL_TABLE, lets the loader mark (in "
         "`_sdc_deleted_at`) or delete the rows that the API no longer returns.",
-    ),
-    th.Property(
-        "batch_config",
-        th.ObjectType(
-            th.Property("encoding", _ENCODING, required=True),
-            th.Property("storage", _STORAGE),
-            th.Property(
-                "batch_size",
-                th.IntegerType(minimum=1),
-                description="Most rows in a file.",
-            ),
-            additional_properties=False,
-        ),
-        description="Passes rows to the loader in files, which it must be able to "
-        "read. docs/warehouses.md says what was tried.",
     ),
 ).to_dict()
 

@@ -8,7 +8,6 @@ import msgspec
 from jsonschema import Draft202012Validator, FormatChecker
 from singer_sdk.singerlib.json import deserialize_json, serialize_json
 
-from tap_leadintent.singer.arrow import kind_of
 from tap_leadintent.times import utc_timestamp
 
 Schema = dict[str, Any]
@@ -58,8 +57,28 @@ class ColumnTypes:
         return self._others if _matches_type(self._page, records) else self.coercions
 
 
+def _kind_of(column: Schema) -> str:
+    """Return what a column may hold besides null.
+
+    Args:
+        column: The JSON schema of the column.
+
+    Returns:
+        The type, "date-time" for one of times, and "" if there are several.
+    """
+    kinds = set[str]()
+    for branch in (column, *column.get("anyOf", [])):
+        types = branch.get("type", [])
+        types = {types} if isinstance(types, str) else {*types}
+        # This is how the SDK's targets decide what becomes a timestamp column.
+        if "string" in types and branch.get("format") == "date-time":
+            return "date-time"
+        kinds |= types - {"null"}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
 def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN401
-    kind = kind_of(schema)
+    kind = _kind_of(schema)
     if kind == "date-time":
         return utc_timestamp
     formats = None if kind in {"object", "array"} else FormatChecker()
@@ -96,7 +115,7 @@ def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
     It is None if there is no such type.
     """
     # Formats of nested fields do not matter: warehouses store them as JSON.
-    kind = kind_of({**schema, "format": None})
+    kind = _kind_of({**schema, "format": None})
     keywords = schema.keys() - _ANNOTATIONS - {"format"}
     if kind == "array" and keywords <= {"type", "items"}:
         items = schema.get("items")

@@ -8,9 +8,6 @@ fails when the SDK changes one of these:
   `_generate_record_messages`: a STATE must cover only what was written before it.
 * `Stream._write_activate_version_message`, `_stream_version`: the SDK sends
   ACTIVATE_VERSION, which deletes the rows of earlier runs, before the new rows.
-* `Stream.get_batch_config`, and `BaseBatchFileEncoding` and `SDKBatchMessage` of
-  `singer_sdk.helpers._batch`: the SDK ignores maps and deselection in BATCH files, and
-  infers the types of Arrow and Parquet from the rows of each file.
 * `Stream.log`, `Stream.logger`: the SDK logs the start and the failure of each stream,
   and from version 0.55 on its logger replaces the fields of a line.
 * `Tap._validate_config`, `_config`: the SDK does not validate settings for
@@ -23,8 +20,8 @@ fails when the SDK changes one of these:
   without their types.
 * The entries of `stream_maps` one by one, and `expr_evaluator.expr` of a map: a map
   does not say which fields it sets, nor which expression failed.
-* `mallopt` of glibc, on the command line: it keeps the memory of loads in Arrow files
-  at 120 MB.
+* `mallopt` of glibc, on the command line: with a heap for each thread, each reader
+  would keep the most memory that it has needed.
 * `MELTANO_CLI_LOG_FORMAT` and `MELTANO_CLI_LOG_CONFIG`: metrics are for programs, so
   Meltano's log as text has none.
 * `Logger.manager.loggerDict`: all log handlers of the tap's own process hide the key.

@@ -1,16 +1,16 @@
 """Writes the messages of a stream. A STATE covers only what was written before it.
 
-The SDK works differently in four ways. It makes a bookmark from records, which does not
-say what has been read. It may write a STATE before a BATCH that the STATE covers. It
-sends ACTIVATE_VERSION before the records. It passes over each record several times,
-even if there is nothing to change. It has no public hook for these, so its private loop
-over the records is overridden here. That loop has no partitions, no child streams, no
-`post_process`, and no bookmark of a sorted stream, so a stream that has one is refused.
+The SDK works differently in three ways. It makes a bookmark from records, which does
+not say what has been read. It sends ACTIVATE_VERSION before the records. It passes over
+each record several times, even if there is nothing to change. It has no public hook for
+these, so its private loop over the records is overridden here. That loop has no
+partitions, no child streams, no batches, no `post_process`, and no bookmark of a sorted
+stream, so a stream that has one is refused.
 """
 
 import logging
-from collections.abc import Callable, Generator, Mapping
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Callable, Generator
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from math import inf
@@ -23,8 +23,7 @@ from singer_sdk.singerlib import RecordMessage
 from typing_extensions import override
 
 from tap_leadintent.singer import log
-from tap_leadintent.singer.batch import BatchError, Batches
-from tap_leadintent.singer.errors import OutputError, RecordError
+from tap_leadintent.singer.errors import OutputError
 from tap_leadintent.singer.writer import Writer
 
 Record = dict[str, Any]
@@ -32,7 +31,7 @@ Record = dict[str, Any]
 _MIN_BETWEEN_STATES = 300
 """A STATE is written when the state has changed and so many records and changes have
 been emitted since the last one. Changes count, so that a long time without records is
-saved, too; records in batches do not. A target writes what it has at each STATE."""
+saved, too. A target writes what it has at each STATE."""
 
 _NOT_CARRIED = (
     *("partitions", "state_partitioning_keys", "parent_stream_type", "get_batches"),
@@ -85,14 +84,6 @@ class SingerStream(Stream):
         self.logger.addFilter(log.Redaction(self.name))
         self._since_state = 0
         """How many records and changes of the state there were since the last STATE."""
-
-    @cached_property
-    def _batch(self) -> Batches | None:
-        """Collects the rows if they go into files."""
-        if not (config := self.config.get("batch_config")):
-            return None
-        schemas = {m.stream_alias: m.transformed_schema for m in self.stream_maps}
-        return Batches(self._tap.name, config, schemas, self._tap.write_message)
 
     @property
     @override
@@ -151,14 +142,11 @@ class SingerStream(Stream):
             self.write_state()
 
     def write_state(self) -> None:
-        """Write the open batch, then a STATE; the target has all that was emitted then.
+        """Write a STATE if it says something new; the target has all records then.
 
         Raises:
             OutputError: Standard output cannot be written.
-            RecordError: The batch cannot be written.
         """
-        if self._batch is not None:
-            self._batch.write()
         self.stream_state.update(self.current_state())
         self._since_state = 0
         self._tap.state_writer.write_state(self.tap_state)
@@ -183,11 +171,8 @@ class SingerStream(Stream):
         else:
             messages = self.messages_for(record)
         for message in messages:
-            if self._batch is None:
-                self._since_state += 1
-                self._tap.write_message(message)
-            elif self._batch.add(message.stream, message.record):
-                self.write_state()
+            self._since_state += 1
+            self._tap.write_message(message)
 
     @override
     def _sync_records(
@@ -196,7 +181,6 @@ class SingerStream(Stream):
         # The generator is closed here and not by the garbage collector: an exception
         # that is kept somewhere would keep it, and with it the threads that read.
         with (
-            closing(self._batch) if self._batch else nullcontext(),
             self.get_record_counter(log_interval=inf) as counter,
             self.get_sync_timer(),
             closing(cast("Generator[Record]", self.get_records(context))) as records,
@@ -207,11 +191,11 @@ class SingerStream(Stream):
                     self._emit(record)
                     counter.increment()
                     yield record
-            except (BatchError, OutputError):
+            except OutputError:
                 raise
             except (Exception, SystemExit):
                 # What has been read is kept, and the error that ended it is raised.
-                with suppress(OutputError, RecordError):
+                with suppress(OutputError):
                     self.write_state()
                 raise
             if (version := self._stream_version) is not None:
@@ -220,24 +204,19 @@ class SingerStream(Stream):
 
     def _activate(self, version: int, records: int) -> None:
         """Let the target delete the rows of earlier versions, if that is safe."""
-        if self._batch is not None or not records:
+        if records:
+            super()._write_activate_version_message(version)
+        else:
             self.logger.warning(
                 "Delete rows in the warehouse if they are to go: no ACTIVATE_VERSION "
-                "is sent, as no record with a version was written"
+                "is sent, as no record was written"
             )
-        else:
-            super()._write_activate_version_message(version)
 
     @override
     def _write_activate_version_message(self, full_table_version: int) -> None:
         # The SDK calls this before the records; the message is sent after them. A
         # target would take records without a version for deleted.
         return
-
-    @override
-    def get_batch_config(self, config: Mapping[str, Any]) -> None:
-        # The SDK's own batches would hold unmapped and deselected fields.
-        return None
 
     @override
     def get_replication_key_signpost(self, context: Context | None = None) -> None:

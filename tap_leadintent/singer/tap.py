@@ -16,10 +16,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import click
 from singer_sdk import Tap
+from singer_sdk.helpers.capabilities import CapabilitiesEnum, PluginCapabilities
 from singer_sdk.metrics import get_metrics_logger
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
@@ -32,8 +33,8 @@ from tap_leadintent.singer.mapper import build_mapper
 from tap_leadintent.singer.stream import SingerStream
 from tap_leadintent.singer.writer import Writer
 
-_M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3
-"""The numbers that glibc's `malloc.h` gives the settings."""
+_M_ARENA_MAX = -8
+"""The number that glibc's `malloc.h` gives the setting."""
 
 StreamT = TypeVar("StreamT", bound=SingerStream)
 
@@ -47,6 +48,9 @@ class SingerTap(Tap, Generic[StreamT]):
     """
 
     message_writer_class = Writer
+    capabilities: ClassVar[list[CapabilitiesEnum]] = [
+        each for each in Tap.capabilities if each is not PluginCapabilities.BATCH
+    ]
     streams: dict[str, StreamT]  # type: ignore[assignment]
 
     setting_checks: Sequence[checks.Check] = ()
@@ -201,11 +205,7 @@ class SingerTap(Tap, Generic[StreamT]):
             # With a heap for each thread, each reader would keep the most memory that
             # it has needed at any time. Only glibc has these heaps.
             with suppress(AttributeError, OSError, TypeError):
-                libc = ctypes.CDLL(None)
-                libc.mallopt(_M_ARENA_MAX, 1)
-                # Large blocks, such as pages, then return to the system. Otherwise,
-                # loads in files of Arrow would take more than 120 MB.
-                libc.mallopt(_M_MMAP_THRESHOLD, 64 * 1024)
+                ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
             tap.interruption.install()
             tap.sync_all()
 

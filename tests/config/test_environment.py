@@ -46,7 +46,7 @@ MISTAKES: list[tuple[str, str, str]] = [
     ),
     *(
         (name, '{"hidden": "in here",}', f"{name.lower()}: is not an object, as JSON")
-        for name in ("BATCH_CONFIG", "STREAM_MAP_CONFIG")
+        for name in ("FAKER_CONFIG", "STREAM_MAP_CONFIG")
     ),
     (
         "EXCLUDE_FIELDS",

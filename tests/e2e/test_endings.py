@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import socket
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from threading import Event, Timer
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.batching import batch_config
 from tests.support.helpers import API_KEY, TIMEOUT, Json, only
 from tests.support.runs import (
     CLOCK,
@@ -133,14 +131,6 @@ def test_a_target_that_stops_reading(config: Json, tmp_path: Path) -> None:
     run = process.finish(reads_on=False)
     assert run.failed() == "the target stopped reading; its own log says why"
     assert "BrokenPipe" not in run.stderr
-
-
-def test_the_files_of_batches_are_the_users_own(config: Json, tmp_path: Path) -> None:
-    folder = tmp_path / "new"
-    config["batch_config"] = batch_config(folder)
-    TapProcess(tmp_path, config).finish().succeeded()
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
-    assert (stat.S_IMODE(folder.stat().st_mode), modes) == (0o700, {0o600})
 
 
 @pytest.mark.parametrize("option", ["--version", "--discover"])

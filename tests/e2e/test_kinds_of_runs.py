@@ -1,19 +1,15 @@
-"""Kinds of runs into PostgreSQL: every column of every row, for RECORD and for BATCH.
+"""Kinds of runs into PostgreSQL: every column of every row.
 
 All rows change from run to run, objects come and go, so what is lost or stale shows.
 """
 
-import gzip
 import hashlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.batching import batch_config, path_of
 from tests.support.columns import NUMBER, TEXT, opened
 from tests.support.helpers import Json, RunTap, entries, exact_json, only, select
 from tests.support.rows import Row, expected_rows, flattened, without
@@ -130,25 +126,17 @@ def found_row(row: Row) -> Row:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_each_row_holds_what_the_api_said_last_for_records_and_for_batches(  # noqa: PLR0913, PLR0917 - fixtures
-    tap: RunTap,
-    schema: Schema,
-    sandbox: Sandbox,
-    config: Json,
-    tmp_path: Path,
-    kind: Kind,
+def test_each_row_holds_what_the_api_said_last(
+    tap: RunTap, schema: Schema, sandbox: Sandbox, config: Json, kind: Kind
 ) -> None:
     config |= kind.settings
-    batches = {"batch_config": batch_config(tmp_path / "batches")}
-    for number, way in enumerate([batches, {}]):
+    for number in range(2):
         for stream in STREAMS:
             contents = CONTENTS[number:] + CONTENTS[:number]
             sandbox.insert(
                 stream, *({**t, "id": f"odd-{n}"} for n, t in enumerate(contents))
             )
-        run = tap(config | way, catalog=catalog(*kind.deselected)).succeeded()
-        kinds = {message["type"] for message in run.messages}
-        assert ("BATCH" in kinds, "RECORD" in kinds) == (bool(way), not way)
+        run = tap(config, catalog=catalog(*kind.deselected)).succeeded()
         schema.load(run)
         assert {
             stream: {key: found_row(row) for key, row in rows.items()}
@@ -160,19 +148,3 @@ def test_each_row_holds_what_the_api_said_last_for_records_and_for_batches(  # n
             }
             for stream in STREAMS
         }
-
-
-def test_of_a_key_that_is_twice_in_a_file_the_later_row_stays(
-    tap: RunTap, schema: Schema, config: Json, tmp_path: Path
-) -> None:
-    config |= {"batch_config": batch_config(tmp_path / "batches")}
-    run = tap(config, catalog=only("leads")).succeeded()
-    (message,) = (each for each in run.messages if each["type"] == "BATCH")
-    path = path_of(message)
-    rows = gzip.decompress(path.read_bytes())
-    later = re.sub(rb'"full_name":"', rb'"full_name":"Later ', rows)
-    path.write_bytes(gzip.compress(rows + later))
-    schema.load(run)
-    names = [row["full_name"] for row in schema.rows("leads")]
-    assert names
-    assert all(name.startswith("Later ") for name in names)

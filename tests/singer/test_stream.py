@@ -1,14 +1,12 @@
-"""STATE, BATCH and ACTIVATE_VERSION messages, in the order that they are sent."""
+"""STATE and ACTIVATE_VERSION messages, in the order that they are sent."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tap_leadintent.singer.errors import RunError
-from tests.support.batching import FORMATS, batch_config, batched, deselecting
-from tests.support.helpers import Json, RunTap, leads_with, only
+from tests.support.helpers import Json, RunTap, deselecting, leads_with, only
 from tests.support.model import DAY, EPOCH, Api, second, steady
 from tests.support.model_runs import CONFIG, asked, run
 from tests.support.store import Store, written
@@ -41,22 +39,14 @@ def leads_in(coverage: list[Json], api: Api) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("kind", [None, *FORMATS])
-def test_no_state_is_ahead_of_its_records(kind: str | None, tmp_path: Path) -> None:
+def test_no_state_is_ahead_of_its_records() -> None:
     api, store = Api(now=9 * DAY, leads=steady(1500, 300)), Store()
-    config = {**CONFIG, "window_days": 0.1}
-    if kind:
-        config["batch_config"] = batch_config(tmp_path, 400, kind)
-    run(api, store, config)
-    sizes = [len(batch) for batch in batched(store)]
-    assert sizes == [400, 400, 400, 300] * bool(kind)
-    batches, seen = iter(batched(store)), set[str]()
+    run(api, store, {**CONFIG, "window_days": 0.1})
+    seen = set[str]()
     covered = []
     for message in store.messages:
         if message["type"] == "RECORD":
             seen.add(message["record"]["id"])
-        elif message["type"] == "BATCH":
-            seen |= {row["id"] for row in next(batches)}
         elif message["type"] == "STATE":
             covered.append(message["value"]["bookmarks"]["leads"]["coverage"])
             assert leads_in(covered[-1], api) <= seen
@@ -67,32 +57,15 @@ def test_no_state_is_ahead_of_its_records(kind: str | None, tmp_path: Path) -> N
     assert seen == {lead.id for lead in api.leads}
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_a_stream_that_fails_writes_its_batch_and_then_its_state(
-    tmp_path: Path, kind: str
-) -> None:
+def test_a_stream_that_fails_writes_its_state() -> None:
     api, store = Api(now=9 * DAY, leads=steady(200), forbidden_at=15), Store()
-    batches = batch_config(tmp_path, 1000, kind)
-    config = {**CONFIG, "window_days": 1, "batch_config": batches, "concurrency": 1}
     with pytest.raises(RunError, match="401"):
-        run(api, store, config)
-    (rows,) = batched(store)
-    assert [m["type"] for m in store.messages[-2:]] == ["BATCH", "STATE"]
-    read = {row["id"] for row in rows}
+        run(api, store, {**CONFIG, "window_days": 1, "concurrency": 1})
+    read = {message["record"]["id"] for message in store.of_type("RECORD")}
     assert 0 < len(read) < 200
     coverage = store.state["bookmarks"]["leads"]["coverage"]
     assert coverage
     assert leads_in(coverage, api) <= read
-
-
-def test_a_batch_that_cannot_be_written_is_not_covered(tmp_path: Path) -> None:
-    api, store = Api(now=9 * DAY, leads=steady(200)), Store()
-    config = {**CONFIG, "batch_config": batch_config(tmp_path / "file", 100)}
-    (tmp_path / "file").touch()
-    with pytest.raises(RunError, match=r"batches cannot be written to file:.*/file \("):
-        run(api, store, config)
-    assert not store.of_type("BATCH")
-    assert store.state["bookmarks"]["leads"]["coverage"] == []
 
 
 def test_the_last_records_are_written_also_if_the_state_says_nothing_new(
@@ -159,33 +132,22 @@ CATALOGS = {
 
 
 @pytest.mark.parametrize("case", SETTINGS)
-def test_a_row_is_the_same_as_the_sdk_makes_it_and_in_a_batch(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_row_is_the_same_as_the_sdk_makes_it(
+    case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Records that nothing changes go past the SDK's passes over each."""
 
-    def outcome(**more: Any) -> Store:
+    def messages() -> list[dict[str, Any]]:
         api, store = Api(now=2 * DAY, leads=steady(35)), Recorder()
-        config = {**CONFIG, "concurrency": 1, **SETTINGS[case], **more}
+        config = {**CONFIG, "concurrency": 1, **SETTINGS[case]}
         run(api, store, config, catalog=CATALOGS.get(case))
-        return store
-
-    def without_times(store: Store) -> list[dict[str, Any]]:
         for message in store.of_type("RECORD"):
             assert message.pop("time_extracted") > second(-EPOCH)
         return store.messages
 
-    ours, rows = outcome(), dict[str, list[dict[str, Any]]]()
-    for message in ours.of_type("RECORD"):
-        rows.setdefault(message["stream"], []).append(message["record"])
-    for kind in FORMATS:
-        in_batches = outcome(batch_config=batch_config(tmp_path, 1000, kind))
-        assert [m["stream"] for m in in_batches.of_type("BATCH")] == [*rows]
-        assert batched(in_batches) == [*rows.values()]
-        # Rows in files have no version: a target would take all of them for deleted.
-        assert not in_batches.of_type("ACTIVATE_VERSION")
+    ours = messages()
     monkeypatch.setattr("tap_leadintent.run_stream.SingerStream._emits_as_is", False)
-    assert without_times(ours) == without_times(outcome())
+    assert ours == messages()
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,13 @@ def leads_with(**changed: Any) -> dict[str, Any]:
     return catalog
 
 
+def deselecting(*names: str) -> dict[str, Any]:
+    """Return a catalog in which a field is deselected, named from the outside in."""
+    changed = only("leads")
+    select(changed, "leads", *names, selected=False)
+    return changed
+
+
 class Clock:
     """A clock on which no time passes but by waiting."""
 

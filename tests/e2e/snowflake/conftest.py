@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.environments import build, uv
+from tests.support.environments import build
 from tests.support.helpers import exact_json
-from tests.support.pages import ROOT
 from tests.support.pipelines import Warehouse, install, printed_by, serving
 from tests.support.rows import instant
 
@@ -98,8 +97,6 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnowflakeWar
     make = "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out"
     subprocess.run([*make.split(), key], check=True, capture_output=True)  # noqa: S603
     system = install(folder / "meltano", _TARGET)
-    tap = system / "extractors/tap-leadintent/venv/bin/python"
-    uv("pip", "install", "--python", tap, "--editable", f"{ROOT}[arrow]")
     with serving(programs, _HERE / "server.py") as port:
         credentials = {"TARGET_SNOWFLAKE_PRIVATE_KEY_PATH": str(key)}
         yield SnowflakeWarehouse(system, _TARGET, port, programs, credentials)

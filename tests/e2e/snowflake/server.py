@@ -68,10 +68,8 @@ def translated(statement: str) -> list[str]:
         shutil.rmtree(_FOLDER / name)
         drops = [f"drop table if exists {table}" for table in (lines, rows)]
         return [*drops, "select 'removed'"]
-    line, files = "json", f"read_json_objects('{_FOLDER / name}/*')"
-    if any(path.suffix == ".parquet" for path in _FOLDER.glob(f"{name}/*")):
-        line, files = "to_json(p)", f"read_parquet('{_FOLDER / name}/*') p"
-    numbered = f"select row_number() over () as number, {line} as line from {files}"
+    files = f"read_json_objects('{_FOLDER / name}/*')"
+    numbered = f"select row_number() over () as number, json as line from {files}"
     statement = statement.replace("$1:", "line:").replace("SEQ8()", "number")
     read = ["use schema TESTDB.PUBLIC", f"create table {lines} as {numbered}"]
     if merge := _MERGE.fullmatch(statement):

@@ -58,15 +58,6 @@ def test_it_holds_what_the_api_holds_run_after_run(
     assert any(last[key] != row for key, row in first.items()), "no lead has moved"
 
 
-def test_a_batch_of_arrow(sandbox: Sandbox, warehouse: SnowflakeWarehouse) -> None:
-    """Snowflake keeps objects as text, unlike the stand-in; the page says it."""
-    sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
-    arrow = {"TAP_LEADINTENT_BATCH_CONFIG_ENCODING_FORMAT": "arrow"}
-    Pipeline(warehouse, sandbox, "arrow", **arrow).run()
-    rows = held(warehouse, "arrow", "leads")
-    assert rows["leads"] == expected_rows(sandbox, "leads")
-
-
 def test_the_types_of_all_columns(
     sandbox: Sandbox, warehouse: SnowflakeWarehouse
 ) -> None:
