@@ -22,11 +22,12 @@ import click
 from singer_sdk import Tap
 from singer_sdk.helpers.capabilities import CapabilitiesEnum, PluginCapabilities
 from singer_sdk.metrics import get_metrics_logger
+from singer_sdk.singerlib import StateMessage
 from singer_sdk.tap_base import CliTestOptionValue
 from typing_extensions import override
 
 from tap_leadintent.singer import checks, files, log
-from tap_leadintent.singer.errors import ConfigError, TapError
+from tap_leadintent.singer.errors import ConfigError, OutputError, TapError
 from tap_leadintent.singer.help import SDK_SETTINGS, explain
 from tap_leadintent.singer.interruption import Interruption
 from tap_leadintent.singer.mapper import build_mapper
@@ -106,21 +107,35 @@ class SingerTap(Tap, Generic[StreamT]):
     def sync_all(self) -> None:
         """Sync the selected streams; when one fails, the others are still synced.
 
-        The SDK marks this method as final, but has no hook around a run.
+        The last message is a STATE, even if the state has not changed since the one
+        before. The SDK marks this method as final, but has no hook around a run.
 
         Raises:
             ConfigError: The catalog cannot work.
             RunError: Streams failed, after the others have been synced; or the
                 target stopped reading.
-            SystemExit: A signal came; a last STATE has been written if there was
-                anything new to say.
+            SystemExit: A signal came.
         """
         selected = self._selected_streams()
         for stream in selected:
             stream.begin_state()
         if self.state:
             self.state_writer.write_state(self.state)
-        self.sync_streams(selected)
+        try:
+            self.sync_streams(selected)
+        except BaseException:
+            # The target may have ended, too, which is not why the run ends.
+            with suppress(OutputError):
+                self._end_with_state()
+            raise
+        self._end_with_state()
+
+    def _end_with_state(self) -> None:
+        """Repeat the last STATE, unless it is the last message."""
+        # Some loaders forget a STATE as soon as another record comes, and the SDK
+        # writes no STATE twice.
+        if not getattr(self.message_writer, "ends_with_state", False):
+            self.message_writer.write_message(StateMessage(value=self.state))
 
     def _selected_streams(self) -> list[StreamT]:
         """Return the selected streams in the order of the catalog.

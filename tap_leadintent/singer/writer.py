@@ -32,6 +32,8 @@ class Writer(MsgSpecWriter):
         """How many bytes of the block have been written."""
         self.taken = 0
         """How many bytes the target has taken; text is not counted."""
+        self.ends_with_state = True
+        """Whether no message has been written since the last STATE."""
 
     @override
     def write_message(self, message: Message) -> None:
@@ -39,7 +41,8 @@ class Writer(MsgSpecWriter):
         # write of its own: a pipe takes up to `PIPE_BUF` bytes at once or not at all,
         # so a process that is killed writes no part of a STATE.
         line = self.format_message(message)
-        if isinstance(message, StateMessage):
+        self.ends_with_state = isinstance(message, StateMessage)
+        if self.ends_with_state:
             self.flush()
         self._block.write(line)
         if self._block.tell() >= _BLOCK or not isinstance(message, RecordMessage):

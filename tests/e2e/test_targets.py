@@ -1,6 +1,7 @@
 """What target-postgres makes of what the tap writes."""
 
 from collections import Counter
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.support.helpers import (
     only,
     raw_records,
 )
+from tests.support.pipelines import Pipeline, Warehouse, install
 from tests.support.rows import expected_rows
 from tests.support.runs import DAY, SINCE, fill
 from tests.support.schemas import Schema
@@ -80,6 +82,40 @@ def test_files_hold_what_the_api_holds_once(
         assert Counter(row["id"] for row in rows) == expected
         assert rows == run.records(stream)
     assert state["bookmarks"].keys() <= set(STREAMS)
+
+
+@dataclass(frozen=True)
+class Files(Warehouse):
+    """A folder of files, and the Meltano project that appends to them."""
+
+    folder: Path
+
+    def settings(self, schema: str) -> dict[str, str]:
+        del schema
+        return {"TARGET_JSONL_DESTINATION_PATH": str(self.folder)}
+
+    def rows(self, stream: str) -> int:
+        """Return how many rows have been appended to the file of a stream."""
+        text = (self.folder / f"{stream}.jsonl").read_text(encoding="utf-8")
+        return text.count("\n")
+
+
+def test_a_loader_that_forgets_states_at_records_reads_nothing_again(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    fill(sandbox, leads=250, signal_agents=3)
+    target = "target-jsonl"
+    files = Files(install(tmp_path / "meltano", target), target, tmp_path)
+    flat = {
+        "TAP_LEADINTENT_FLATTENING_ENABLED": "true",
+        "TAP_LEADINTENT_FLATTENING_MAX_DEPTH": "1",
+        "TAP_LEADINTENT_LOOKBACK_DAYS": "0",
+    }
+    pipeline = Pipeline(files, sandbox, "flat", **flat)
+    for runs in (1, 2):
+        pipeline.run()
+        assert files.rows("leads") == 250
+        assert files.rows("signal_agents") == 3 * runs
 
 
 KILLERS: dict[str, tuple[str, Any]] = {

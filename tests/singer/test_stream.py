@@ -1,12 +1,27 @@
 """STATE and ACTIVATE_VERSION messages, in the order that they are sent."""
 
 import json
+import signal
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from tap_leadintent.singer.errors import RunError
-from tests.support.helpers import Json, RunTap, deselecting, leads_with, only
+from tap_leadintent.progress import StreamStats
+from tap_leadintent.sandbox import Sandbox
+from tap_leadintent.singer.errors import OutputError, RunError
+from tap_leadintent.singer.writer import Writer
+from tests.support.helpers import (
+    STREAMS,
+    Json,
+    Run,
+    RunTap,
+    deselecting,
+    leads_with,
+    only,
+    select,
+    status,
+)
 from tests.support.model import DAY, EPOCH, Api, second, steady
 from tests.support.model_runs import CONFIG, asked, run
 from tests.support.store import Store, written
@@ -68,17 +83,107 @@ def test_a_stream_that_fails_writes_its_state() -> None:
     assert leads_in(coverage, api) <= read
 
 
-def test_the_last_records_are_written_also_if_the_state_says_nothing_new(
-    tap: RunTap, config: Json
+MAPS = {
+    "leads": {"full_name": None},
+    "copies": {"__source__": "custom_signals"},
+    "monitored_accounts": {"__filter__": "False"},
+    "signal_agents": None,
+}
+FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}
+WAYS: dict[str, Json] = {
+    "plain": {},
+    "maps": {"stream_maps": MAPS},
+    "flat": FLAT,
+    "maps and flat": {"stream_maps": MAPS, **FLAT},
+    "excluded": {"exclude_fields": {"leads": ["full_name"]}},
+    "receipts": {"load_receipts": True},
+    "flat receipts": {"load_receipts": True, **FLAT},
+    "versions": {"emit_activate_version_messages": True},
+}
+
+
+def assert_state_is_last(run: Run) -> None:
+    """Assert that a STATE is the last message; no other repeats the one before it."""
+    states = [message for message in run.messages if message["type"] == "STATE"]
+    assert run.messages[-1] == states[-1]
+    assert all(one != other for one, other in pairwise(states[:-1]))
+    assert run.messages[-1] != run.messages[-2]
+
+
+@pytest.mark.parametrize("deselected", [(), ("leads", "company"), ("signal_agents",)])
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_the_last_message_of_each_run_is_a_state(
+    tap: RunTap, config: Json, way: Json, deselected: tuple[str, ...]
 ) -> None:
-    config |= {"load_receipts": True}
-    streams = ("custom_signals", "loads")
-    # With an old state there is no new one to write.
-    state: Json = {"bookmarks": {name: {"coverage": []} for name in streams}}
-    catalog = only(*streams, of=json.loads(tap(config, "--discover").stdout))
-    run = tap(config, catalog=catalog, state=state).succeeded()
-    assert len(run.records("custom_signals")) == 3
-    assert [row["stream"] for row in run.records("loads")] == ["custom_signals"]
+    config |= way
+    catalog = json.loads(tap(config, "--discover").stdout)
+    if deselected:
+        select(catalog, *deselected, selected=False)
+    first = tap(config, catalog=catalog).succeeded()
+    second = tap(config, catalog=catalog, state=first.state).succeeded()
+    third = tap(config, catalog=catalog, state=second.state).succeeded()
+    for each in (first, second, third):
+        assert_state_is_last(each)
+    assert second.records("custom_signals")
+    assert third.state == second.state
+
+
+@pytest.mark.parametrize("failing", [("custom_signals",), ("signal_agents",), STREAMS])
+@pytest.mark.parametrize("way", [{}, FLAT, {"load_receipts": True}])
+def test_the_last_message_of_a_run_with_failures_is_a_state(
+    tap: RunTap, sandbox: Sandbox, config: Json, way: Json, failing: tuple[str, ...]
+) -> None:
+    config |= {**way, "max_retries": 0}
+    first = tap(config).succeeded()
+    sandbox.faults(*(status(403, stream=name) for name in failing))
+    second = tap(config, state=first.state)
+    assert "streams failed: " in second.failed()
+    assert_state_is_last(second)
+    assert second.state["bookmarks"].items() >= first.state["bookmarks"].items()
+
+
+def test_the_last_message_of_an_interrupted_run_is_a_state(
+    tap: RunTap, config: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = tap(config).succeeded()
+
+    def interrupt(*_: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(StreamStats, "log_progress", interrupt)
+    second = tap(config, state=first.state)
+    assert second.code == 128 + signal.SIGTERM
+    assert second.records("custom_signals")
+    assert_state_is_last(second)
+
+
+def test_a_signal_that_also_ends_the_target_is_why_the_run_ends(
+    tap: RunTap, config: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config["page_size"] = 1
+    catalog = only("custom_signals")
+    first = tap(config, catalog=catalog).succeeded()
+
+    def refuse(_: Writer) -> None:
+        raise OutputError("the target stopped reading")
+
+    def interrupt(*_: object) -> None:
+        monkeypatch.setattr(Writer, "flush", refuse)
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(StreamStats, "log_progress", interrupt)
+    second = tap(config, catalog=catalog, state=first.state)
+    assert second.code == 128 + signal.SIGTERM
+    assert len(second.records("custom_signals")) == 1
+
+
+def test_the_last_message_to_another_writer_is_a_state() -> None:
+    api = Api(now=DAY, leads=steady(3))
+    store = Store()
+    for _ in range(2):
+        run(api, store, CONFIG, selected=("custom_signals",))
+        assert store.of_type("RECORD")
+        assert store.messages[-1]["type"] == "STATE"
 
 
 @pytest.mark.parametrize("wildcard", [True, False])
