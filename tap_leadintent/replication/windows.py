@@ -142,7 +142,7 @@ class Windows:
             questions = [each for each in self.ledger.questions if each.is_open]
             self.ledger.questions = questions
             ready = (w for w in [*questions, *windows] if w.state is State.READY)
-            window = min(ready, key=lambda each: not each.query, default=None)
+            window = min(ready, key=_order, default=None)
             # A list is given as it arrives, so its pages make room.
             if window and (self.range_name or not is_full):
                 if not window.query:
@@ -323,3 +323,12 @@ class Windows:
             self._probe(window, _FEW_PARTS, _LONGEST_QUIET_QUERY)
         else:
             self._probe(window, _FEW_PARTS, self._most_pages)
+
+
+def _order(window: Window) -> int:
+    """Return the rank of a window among those that can be requested."""
+    # A question about no window decides whether any window makes sense.
+    if isinstance(window, Question) and not window.about:
+        return 0
+    # What has begun is read to its end before another window begins.
+    return 1 if window.query else 2

@@ -189,7 +189,7 @@ def test_a_server_that_refuses_the_future_does_not_ignore_ranges() -> None:
 @pytest.mark.parametrize(
     # The last has fewer leads than a page holds.
     ("newest_first", "each"),
-    [(True, 1200), (False, HOUR), (False, 20 * DAY)],
+    [(True, HOUR), (False, HOUR), (False, 20 * DAY)],
 )
 def test_a_server_that_ignores_a_range_is_noticed(
     ignored: str, *, newest_first: bool, each: int
@@ -199,7 +199,9 @@ def test_a_server_that_ignores_a_range_is_noticed(
     api.ignores_end = ignored == "both ends"
     with pytest.raises(RunError, match="load the stream completely in each run"):
         run(api, store, CONFIG)
-    assert len(api.requests) <= 1000
+    # Windows of seconds hold all records here, as no range bounds them. Two of them are
+    # read to their ends before a third shows it.
+    assert len(api.requests) <= 2 * len(api.visible()) / 10 + 30
 
 
 @pytest.mark.parametrize(
