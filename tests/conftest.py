@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,14 @@ from tests.support.in_process import run_in_process, sandbox_in_process
 from tests.support.model_runs import DEFAULTS
 from tests.support.runs import CLOCK, SINCE
 
-# An example may take as long as it does: the machine may be busy.
-hypothesis.settings.register_profile("patient", deadline=None)
-hypothesis.settings.load_profile("patient")
+# Only the environments of Meltano and the loaders have the extra `demo`.
+pytest_plugins = ["tests.support.databases"] if find_spec("meltano") else []
+
+# An example may take as long as it does: the machine may be busy. The environment
+# `thorough` tries many more of them.
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=25)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=500)
+hypothesis.settings.load_profile("quick")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,7 +1,6 @@
-"""The sandbox as a program, and the fixtures for pytest."""
+"""The sandbox as a program."""
 
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -79,8 +78,3 @@ def test_wrong_options_are_refused(
 def test_a_sandbox_that_does_not_start_raises_an_error() -> None:
     with pytest.raises(RuntimeError, match="exit code 2"), running_sandbox("--leads"):
         pass
-
-
-def test_the_example_for_pytest_passes(tmp_path: Path) -> None:
-    folder = shutil.copytree(ROOT / "docs/examples/pytest", tmp_path / "example")
-    assert "3 passed" in typed("python -m pytest -q -p no:cacheprovider", folder)
