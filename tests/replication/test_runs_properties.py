@@ -228,20 +228,14 @@ def assert_has_arrived(  # noqa: PLR0913, PLR0917 - the whole course
         assert not is_due or ranks[0] >= ranks[1], (lead, kept, store.state)
 
 
-# In parts, so that they can run beside each other.
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("stream", ["leads", "monitored_leads"])
 @settings(
-    max_examples=30,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(data=st.data())
 def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
-    data: st.DataObject,
-    stream: str,
-    part: int,  # noqa: ARG001 - each draws examples of its own
+    data: st.DataObject, stream: str
 ) -> None:
     # The least lookback of any run: records surface at most so late.
     lookback = data.draw(st.sampled_from([0, 1800, 1800]))

@@ -8,7 +8,7 @@ import json
 from typing import ClassVar
 from unittest import mock
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from singer_sdk import Sink, Target
 
@@ -56,7 +56,6 @@ def written(records: str, config: Json, catalog: Json) -> str:
     return "".join(Writer().format_message(call.args[0]).decode() for call in calls)
 
 
-@settings(deadline=None, max_examples=40)  # each is a run of the tap
 @given(
     st.sampled_from(STREAMS),
     catalogs,
