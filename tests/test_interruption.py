@@ -86,8 +86,13 @@ def test_after_a_signal_no_page_is_requested() -> None:
     assert not api.called
 
 
-def test_the_process_ends_when_the_target_takes_nothing_more(codes: list[int]) -> None:
-    taken = [1, 1, 1, 1, 2, *[2] * 7]
+def test_the_process_ends_when_the_target_takes_nothing_more(
+    codes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timers: list[tuple[float, ...]] = []
+    monkeypatch.setattr("signal.setitimer", lambda _, *times: timers.append(times))
+    idle = [2] * 7
+    taken = [1, 1, 1, 1, 2, *idle]
     checks = iter(taken)
     Interruption(lambda: next(checks)).install()
     signal.raise_signal(signal.SIGTERM)
@@ -95,3 +100,6 @@ def test_the_process_ends_when_the_target_takes_nothing_more(codes: list[int]) -
         assert codes == []
         signal.raise_signal(signal.SIGALRM)
     assert codes == [143]
+    ((first, interval),) = timers
+    assert first == interval
+    assert len(idle) * interval < 2, "docs/runs.md promises two seconds"

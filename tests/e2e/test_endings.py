@@ -16,7 +16,6 @@ from tests.support.helpers import API_KEY, TIMEOUT, Json, only
 from tests.support.runs import (
     CLOCK,
     SINCE,
-    SOON,
     TapProcess,
     assert_ended_cleanly,
     assert_states_are_true,
@@ -26,7 +25,7 @@ from tests.support.runs import (
 )
 from tests.support.servers import listening, read_request, response, saying_nothing
 
-# Longer than these tests wait for anything.
+# Far longer than these tests wait for anything, which is `TIMEOUT`.
 PATIENT = {"api_key": API_KEY, "request_timeout_seconds": 1000, "start_date": SINCE}
 LEADS = only("leads")
 
@@ -54,7 +53,7 @@ def test_a_page_is_written_while_the_next_one_is_awaited(tmp_path: Path) -> None
     with listening(respond_once) as (host, port):
         config = {**PATIENT, "base_url": f"http://{host}:{port}"}
         process = TapProcess(tmp_path, config, catalog=only("signal_agents"))
-        hangs = Timer(SOON, process.process.kill)
+        hangs = Timer(TIMEOUT, process.process.kill)
         hangs.start()
         process.read_until("RECORD", 1)
         hangs.cancel()

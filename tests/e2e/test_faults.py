@@ -144,7 +144,8 @@ def test_a_temporary_fault(  # noqa: PLR0913, PLR0917 - fixtures
 ) -> None:
     rule = (TRIED_AGAIN | ODD | RESTARTED)[name]
     sandbox.faults({"pages": pages, "times": 1, **rule})
-    timeout = {"request_timeout_seconds": 0.4 if name == "hang" else 5}
+    # All but the one that hangs must be answered in time, also by a busy machine.
+    timeout = {"request_timeout_seconds": 4} if name == "hang" else {}
     run = read(PLANS[plan] | timeout).succeeded()
     assert {*ids(run)} == expected
     # A list that begins again is emitted again.
