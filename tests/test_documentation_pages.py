@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.pages import ROOT, blocks, tables
+from tests.support.pages import ROOT, blocks, section, tables
 
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -49,6 +49,12 @@ def test_links_lead_somewhere(page: str) -> None:
         assert path.exists(), target
         if anchor:
             assert anchor in anchors(path.read_text(encoding="utf-8")), target
+
+
+def test_ci_runs_the_test_command_of_readme() -> None:
+    (command,) = blocks(section(ROOT / "README.md", "### Run the tests"), "sh")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert script[-2:] == [command.strip(), "uvx --with tox-uv tox -e recipes"]
 
 
 def test_readme_leads_to_every_page() -> None:
