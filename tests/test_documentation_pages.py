@@ -52,7 +52,7 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 def test_ci_runs_the_test_command_of_readme() -> None:
-    (command,) = blocks(section(ROOT / "README.md", "### Run the tests"), "sh")
+    (command,) = blocks(section(ROOT / "README.md", "## Run the tests"), "sh")
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert script[-2:] == [command.strip(), "uvx --with tox-uv tox -e recipes"]
 

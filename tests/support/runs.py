@@ -54,9 +54,9 @@ def fill(sandbox: Sandbox, *, latency: float = 0, **sizes: int) -> None:
     )
 
 
-def poll(until: Callable[[], bool]) -> None:
+def poll(until: Callable[[], bool], seconds: float = TIMEOUT) -> None:
     """Wait until something is so, but not forever."""
-    deadline = time.monotonic() + TIMEOUT
+    deadline = time.monotonic() + seconds
     while not until():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)
