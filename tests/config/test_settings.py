@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tap_leadintent.config.scope import scope_of
+from tap_leadintent.config.settings import Settings
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant
@@ -49,7 +49,8 @@ def test_a_start_may_lie_a_day_ahead() -> None:
 @pytest.mark.parametrize(("second", "end"), [("01.001", 2), ("01", 1)])
 def test_an_end_is_rounded_up_to_a_second(second: str, end: int) -> None:
     dates = {"start_date": "1970-01-01", "end_date": f"1970-01-01T00:00:{second}Z"}
-    assert scope_of(TapLeadIntent(config={**VALID, **dates}).config, []).end == end
+    config = TapLeadIntent(config={**VALID, **dates}).config
+    assert Settings.of(config).end == end
 
 
 @pytest.mark.parametrize(("field", "warns"), [("sort", True), ("sheet_ids", False)])
