@@ -1,16 +1,15 @@
 """`join` makes one state of the states of shards."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tests.support.helpers import PREFIX
 from tests.support.states import (
-    HERE,
-    KEY,
-    LEADS,
     STATE,
     THERE,
+    about,
     entry,
     error_of,
     found,
@@ -38,21 +37,40 @@ def test_shards_are_joined_without_settings(
     signals = [signal("06-10", "06-20"), signal("07-01", "07-10")]
     monkeypatch.delenv(f"{PREFIX}BASE_URL")
     command = shards(
-        {"singer_state": state_of(leads=[found("05-01", "09-02")])},
+        {"singer_state": state_of(leads=[about("09-03"), found("05-01", "09-02")])},
         STATE,
-        state_of(leads=[found("06-01", "07-01"), found("07-01", "08-01"), *signals]),
+        state_of(
+            leads=[
+                about("09-04", schema="raw"),
+                found("06-01", "07-01"),
+                found("07-01", "08-01"),
+                *signals,
+            ]
+        ),
         {"bookmarks": {"signal_agents": {}}},
     )
     joined = state_from(*command)["singer_state"]["bookmarks"]
     assert joined["leads"]["coverage"] == [
-        found("01-01", "09-02", **KEY),
-        signal("04-01", "06-01", **KEY),
-        signal("06-10", "06-20", **KEY),
-        signal("07-01", "07-10", **KEY),
-        *LEADS[2:],
+        # What came late since the first shard was read is due to be read again.
+        about("06-01", schema="raw"),
+        found("01-01", "09-02"),
+        signal("04-01", "06-01"),
+        *signals,
     ]
-    seen = entry("observed_at", "01-01", "06-01")
-    assert joined["observations"]["coverage"] == [seen]
+    assert joined["observations"]["coverage"] == [
+        about("06-01"),
+        entry("observed_at", "01-01", "06-01"),
+    ]
+
+
+def test_a_hole_of_one_shard_that_another_has_read_is_none(shards: Join) -> None:
+    hole = {**found("02-01", "02-02"), "hole": True}
+    command = shards(
+        state_of(leads=[about("06-01"), found("01-01", "02-01"), hole]),
+        state_of(leads=[about("06-02"), found("02-01", "03-01")]),
+    )
+    joined = state_from(*command)["bookmarks"]["leads"]["coverage"]
+    assert joined == [about("06-01"), found("01-01", "03-01")]
 
 
 @pytest.mark.parametrize(
@@ -69,24 +87,41 @@ def test_shards_are_joined_without_settings(
 def test_gaps_are_refused_unless_they_are_allowed(
     shards: Join, options: str, gap: str
 ) -> None:
-    states = [state_of(leads=[found(f"0{n}-01", f"0{n + 1}-01")]) for n in (1, 3)]
+    states = [
+        state_of(leads=[about("06-01"), found(f"0{n}-01", f"0{n + 1}-01")])
+        for n in (1, 3)
+    ]
     assert error_of(*shards(*states), *options.split()) == (
         f"leads: no shard has read date_found {gap}; join the shard that has, or give "
         "--allow-holes to let the next run read it"
     )
     joined = state_from(*shards(*states), "--allow-holes", *options.split())
-    both = [found("01-01", "02-01"), found("03-01", "04-01")]
+    both = [about("06-01"), found("01-01", "02-01"), found("03-01", "04-01")]
     assert joined["bookmarks"]["leads"]["coverage"] == both
     assert state_from(*shards(*states), "--from", "2026-03-01")
 
 
-def test_different_sources_and_malformed_states_are_refused(shards: Join) -> None:
-    sources = "leads: the states are about different sources: "
-    for other, message in (
-        ({"filters": "012345"}, f"{HERE} without filters and {HERE} with the filters "),
-        ({"source": THERE}, f"{HERE} without filters and {THERE} without filters"),
-        ({"to": "soon"}, "leads: its state is damaged ('soon' is not a time)"),
-    ):
-        good, bad = found("01-01", "02-01"), {**found("02-01", "03-01"), **other}
-        command = shards(state_of(leads=[good]), state_of(leads=[bad]))
-        assert error_of(*command).removeprefix(sources).startswith(message)
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        (
+            [about("06-01", filters="012345"), found("02-01", "03-01")],
+            "the states belong to different places: filters",
+        ),
+        (
+            [about("06-01", source=THERE), found("02-01", "03-01")],
+            "the states belong to different places: source",
+        ),
+        (
+            [about("06-01"), {**found("02-01", "03-01"), "to": "soon"}],
+            "its state is damaged ('soon' is not a time)",
+        ),
+    ],
+    ids=["filters", "source", "damaged"],
+)
+def test_different_places_and_malformed_states_are_refused(
+    shards: Join, bad: list[dict[str, Any]], problem: str
+) -> None:
+    good = [about("06-01"), found("01-01", "02-01")]
+    command = shards(state_of(leads=good), state_of(leads=bad))
+    assert error_of(*command) == f"leads: {problem}"

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.states import (
     THERE,
+    about,
     entry,
     error_of,
     found,
@@ -17,27 +18,29 @@ from tests.support.states import (
 
 STATE = state_of(
     leads=[
+        about("06-01T12:00:00", filters="0123456789ab"),
         found("02-01", "03-01"),
         found("03-03", "06-01"),
         signal("04-01", "06-01"),
-        found("01-01", "02-01", source=THERE, filters="0123456789ab"),
     ],
     # A catalog can make it incremental.
-    monitored_accounts=[entry("latest_activity", "01-01", "02-01")],
+    monitored_accounts=[
+        about("02-02", environment="prod", schema="raw"),
+        entry("latest_activity", "01-01", "02-01"),
+    ],
     observations=[{**found("01-01", "02-01"), "to": "soon"}],
 )
 SHOWN = """\
 Each bar is the time from 2026-01-01T00:00:00Z to 2026-06-03T00:00:00Z: # read, . not read
 signal_agents: every run reads all records (full table)
-leads: read completely from https://api.example.com without filters:
+leads: read completely from https://api.example.com with the filters 0123456789ab, as of 2026-06-01T12:00:00Z:
   date_found      [.............##########.###################################.]
   date_found from 2026-02-01T00:00:00Z to 2026-03-01T00:00:00Z
   date_found from 2026-03-03T00:00:00Z to 2026-06-01T00:00:00Z
   latest_signal   [....................................#######################.]
   latest_signal from 2026-04-01T00:00:00Z to 2026-06-01T00:00:00Z
-  what has been read of https://api.example.org with the filters 0123456789ab is kept for later
 signal_accounts: nothing has been read
-monitored_accounts: read completely from https://api.example.com without filters:
+monitored_accounts: read completely from https://api.example.com (prod, raw), as of 2026-02-02T00:00:00Z:
   latest_activity [############................................................]
   latest_activity from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z
 observations: nothing has been read; its state is damaged ('soon' is not a time)
@@ -67,13 +70,13 @@ CONTROLS = "\x1b]0;x\x07\x9b2J\u202e\nobservations: covered"
 
 def test_control_characters_of_a_state_are_escaped() -> None:
     source = f"https://{CONTROLS.lower()}"
-    state = state_of(leads=[found("01-01", "03-01", source=source)])
+    state = state_of(leads=[about("03-01", source=source), found("01-01", "03-01")])
     forget = ("forget", "--from", "2026-02-01")
     printed = output_of("show", stdin=state) + output_of(*forget, stdin=state)
     assert all(line.isprintable() for line in printed.split("\n"))
     assert "\\x1b]0;x\\x07\\x9b2j\\u202e\\nobservations" in printed
     coverage = state_from(*forget, stdin=state)["bookmarks"]["leads"]["coverage"]
-    assert coverage == [found("01-01", "02-01", source=source)]
+    assert coverage == [about("02-01", source=source), found("01-01", "02-01")]
 
 
 @pytest.mark.parametrize(

@@ -14,24 +14,31 @@ NOW = "2026-06-03T00:00:00Z"
 """When the tests let the command plan a run."""
 
 
-def entry(name: str, start: str, end: str, **more: str) -> dict[str, Any]:
-    """Return an entry of a state. Its times are days or instants of 2026."""
-    times = {"from": _instant(start), "to": _instant(end)}
-    return {"range": name, **times, "source": HERE, **more}
+PLACE = {"source": HERE, "filters": ""}
+
+
+def about(planned: str, **more: str) -> dict[str, Any]:
+    """Return the first entry of a list. `planned` is a day or an instant of 2026."""
+    return {"planned": _instant(planned), **PLACE, **more}
+
+
+def entry(name: str, start: str, end: str) -> dict[str, Any]:
+    """Return an interval of a list. Its times are days or instants of 2026."""
+    return {"range": name, "from": _instant(start), "to": _instant(end)}
 
 
 def _instant(text: str) -> str:
     return f"2026-{text}T00:00:00Z" if "T" not in text else f"2026-{text}Z"
 
 
-def found(start: str, end: str, **more: str) -> dict[str, Any]:
-    """Return an entry of `date_found`."""
-    return entry("date_found", start, end, **more)
+def found(start: str, end: str) -> dict[str, Any]:
+    """Return an interval of `date_found`."""
+    return entry("date_found", start, end)
 
 
-def signal(start: str, end: str, **more: str) -> dict[str, Any]:
-    """Return an entry of `latest_signal`."""
-    return entry("latest_signal", start, end, **more)
+def signal(start: str, end: str) -> dict[str, Any]:
+    """Return an interval of `latest_signal`."""
+    return entry("latest_signal", start, end)
 
 
 def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -40,17 +47,10 @@ def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"bookmarks": bookmarks}
 
 
-KEY = {"key": "5d0c7a12"}
+LEADS = [about("06-01"), found("01-01", "06-01"), signal("04-01", "06-01")]
+"""The coverage of leads."""
 
-LEADS = [
-    found("01-01", "06-01", **KEY),
-    signal("04-01", "06-01", **KEY),
-    found("01-01", "03-01", source=THERE, key="00000001"),
-    found("01-01", "03-01", filters="0123456789ab", **KEY),
-]
-"""The coverage of leads: two entries of the last run's source, two of others."""
-
-SEEN = [entry("observed_at", "01-01", "06-01")]
+SEEN = [about("06-01"), entry("observed_at", "01-01", "06-01")]
 """The coverage of observations."""
 
 STATE = state_of(leads=LEADS, observations=SEEN)
