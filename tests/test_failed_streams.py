@@ -42,7 +42,8 @@ def test_a_failed_stream_does_not_affect_the_others(
     assert API_KEY.encode().hex() not in run.stderr
     first, second = before.state["bookmarks"], run.state["bookmarks"]
     for name in ("leads", "observations"):
-        assert second[name] == first[name]
+        # What is due to be read again is not covered now.
+        assert second[name]["coverage"][0] == first[name]["coverage"][0]
         assert not run.records(name)
     for name in ("signal_accounts", "monitored_leads"):
         assert second[name] != first[name]

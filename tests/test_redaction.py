@@ -45,6 +45,8 @@ SPELL: dict[str, Callable[[str], str]] = {
 
 
 @example(key="0000000%", spell=SPELL["url"])
+@example(key="00000%25", spell=SPELL["plain"])
+@example(key="00000%25", spell=SPELL["url in a url"])
 @given(key=KEYS, spell=st.sampled_from([*SPELL.values()]))
 def test_each_spelling_of_the_key_is_hidden(
     key: str, spell: Callable[[str], str]

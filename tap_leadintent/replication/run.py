@@ -104,6 +104,7 @@ class ReplicationRun(Generic[PageT]):
             self.scope, bookmark.coverage, bookmark.planned, self.now
         )
         self.owed_at_begin = self.owed()
+        self._most_before = bookmark.most_pages
         self._most_pages = bookmark.most_pages or MOST_PAGES
         # If the run is ended before it has completed a window, the next one has shorter
         # windows, so that one of them completes one.
@@ -136,7 +137,7 @@ class ReplicationRun(Generic[PageT]):
                 reached = parts[-1][1]
         finally:
             if not self._has_read:
-                self.bookmark.most_pages = self._most_pages
+                self.bookmark.most_pages = self._most_before
         self._leave_newest(range_name)
 
     def _missing(self, range_name: str, requested: Interval) -> list[Interval]:
@@ -227,7 +228,7 @@ class ReplicationRun(Generic[PageT]):
         until = self.complete_to() if self._end is None else self._end
         if self.bookmark.cover(range_name, page.window, until):
             self.has_completed = True
-            self.bookmark.most_pages = self._most_pages
+            self.bookmark.most_pages = self._most_before
 
     def _add_hole(self, range_name: str, page: WindowPage[PageT]) -> None:
         start, end = page.window

@@ -65,6 +65,9 @@ def _spellings_of(character: str) -> str:
         *map(re.escape, others),
         rf"\\*{re.escape(character)}",
     )
+    if character == "%":
+        # A key may itself have digits after it that look like another spelling.
+        return f"(?:{'|'.join(spellings)})"
     # Without a way back to another spelling, it takes no time where a text differs.
     pattern = f"(?>{'|'.join(spellings)})"
     return f"{pattern}+" if character == "\\" else pattern
