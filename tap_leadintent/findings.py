@@ -63,6 +63,10 @@ class Finding(Enum):
         "keeps one row of it; the records differ in {names}; to keep all rows, add one "
         "of these to the key, as docs/recipes.md does with the sheet"
     )
+    CAPPED_LIST = (
+        "Ask the API's support whether records are missing. The list ended after "
+        "{names}, which may be a limit of the API"
+    )
     CAPPED = (
         "Ask the API's support whether records are missing. A query ended after "
         "{names}, which may be a limit of the API"
@@ -73,7 +77,7 @@ _ONCE = (
     Finding.UNKNOWN_FIELDS,
     Finding.NOT_EXCLUDED,
     Finding.ENVELOPE,
-    Finding.CAPPED,
+    Finding.CAPPED_LIST,
 )
 """What is worth a line once, and not in each run."""
 

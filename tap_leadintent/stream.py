@@ -246,8 +246,9 @@ class LeadIntentStream(RunStream):
         self._check_state()
         self.replication.begin()
         names = self.replication.scope.ranges_to_read
-        for number, name in enumerate(names, start=1):
-            progress = self._begin_pass(name, f"{number} of {len(names)}")
+        for name in self.replication.passes():
+            number = f"{names.index(name) + 1} of {len(names)}"
+            progress = self._begin_pass(name, number)
             yield from self._pages_of(name, progress)
         self.replication.end()
         self.checkpoint()
@@ -330,8 +331,9 @@ class LeadIntentStream(RunStream):
     def _log_findings(self) -> None:
         with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
             counter.increment(self.stats.requests)
-        if capped := self.bookmark.caps.capped:
-            self.findings.note(Finding.CAPPED, [counted(capped, "record")])
+        if uncut := self.bookmark.caps.uncut:
+            finding = Finding.CAPPED if self.is_incremental else Finding.CAPPED_LIST
+            self.findings.note(finding, [counted(uncut, "record")])
         if self.stats.records:
             self.findings.note(Finding.ABSENT_FIELDS, self._shaper.shaper.absent)
         if (newest := self.unreadable_from) is not None:

@@ -3,7 +3,7 @@
 API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any
 
@@ -32,11 +32,12 @@ class Endpoint:
     only_first: bool = False
     """Whether a query ends with its first page."""
 
-    def query(self, range_name: str, interval: Interval) -> Chain:
+    def query(self, range_name: str, interval: Interval, limit: int) -> Chain:
         """Begin a query; see `replication.protocol.Api`."""
+        client = replace(self.client, page_size=limit)
         if range_name:
-            return RangeChain(self.client, range_name, interval)
-        return Chain(self.client, {}, only_first=self.only_first)
+            return RangeChain(client, range_name, interval)
+        return Chain(client, {}, only_first=self.only_first)
 
     parse = staticmethod(Page.of)
     """Returns the page of a body that a query has returned before."""

@@ -32,8 +32,6 @@ RawEntry = dict[str, Any]
 _PLACE = ("source", "filters", "environment", "schema")
 """What may be known of a place."""
 
-_CAPS = ("longest", "page")
-
 
 class _Interval(msgspec.Struct):
     range: str
@@ -105,8 +103,9 @@ class Bookmark:
             self.planned = parse_instant(msgspec.convert(first["planned"], str))
         if "pages" in first:
             self.most_pages = msgspec.convert(first["pages"], int)
-        for name in _CAPS:
-            setattr(self.caps, name, msgspec.convert(first.get(name, 0), int))
+        if "range" not in first:
+            self.caps.numbers = msgspec.convert(first.get("caps", []), list[int])
+            self.caps.page = msgspec.convert(first.get("page", 0), int)
         covered: dict[str, list[Interval]] = {}
         holes: dict[str, list[Interval]] = {}
         unsettled: Coverage = {}
@@ -218,9 +217,10 @@ class Bookmark:
         about |= self.place
         if self.most_pages is not None:
             about["pages"] = self.most_pages
-        for name in _CAPS:
-            if figure := getattr(self.caps, name):
-                about[name] = figure
+        if self.caps.numbers:
+            about["caps"] = self.caps.numbers
+        if self.caps.page:
+            about["page"] = self.caps.page
         entries = [about] if about else []
         for name, covered in self.coverage.items():
             entries += [_entry(name, each) for each in covered]

@@ -1,19 +1,29 @@
-"""Learns whether the API ends queries too early.
+"""Learns whether the API ends queries too early, or sends smaller pages than asked for.
 
-Some APIs end every query after a number of records, without a word. Then the last page
-is as full as the others, or the total is a round number. By chance, so is one query in
-a hundred. That a longer query has gone on is evidence that there is no such limit.
+Some APIs end every query after a number of records, without a word. Others send fewer
+records in a page than they were asked for, and reckon with the size that they were
+asked for when they say that there is no more. A query that may have been ended early is
+compared with a wider one, once; what that shows is kept in the state.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
-_FEW_RECORDS = 20
-"""Fewer records are no sign of a limit: by chance, too many small pages are as full as
-others."""
+from tap_leadintent.replication.intervals import Interval
 
 _ROUND = 50
 """Limits of real APIs are multiples of this, or powers of two."""
+
+_FEW_RECORDS = 10
+"""Fewer records are no sign of a limit, however often they come."""
+
+_IN_A_ROW = 3
+"""Followed pages of one size after which that size is asked for."""
+
+_MAX_NUMBERS = 3
+"""Numbers that are remembered, the newest ones."""
 
 
 class Verdict(Enum):
@@ -21,62 +31,153 @@ class Verdict(Enum):
 
     COMPLETE = "complete"
     DOUBTFUL = "doubtful"
-    """A wider query can tell whether the API ends queries after so many records."""
+    """A wider query can tell whether the API has ended it too early."""
     CAPPED = "capped"
     """Records are likely missing."""
 
 
+class Ended(NamedTuple):
+    """A query that has ended, as if it were complete."""
+
+    interval: Interval
+    total: int
+    """How many records it has returned."""
+    last: int
+    """How many the last of its pages with records held."""
+    limit: int
+    """How many records a page were asked for."""
+
+
 @dataclass
 class Caps:
-    """What the queries of a stream have shown; its state keeps it."""
+    """What the queries of a stream have shown; its state keeps the first three."""
 
     page_size: int
-    """How many records are asked for."""
+    """How many records a page the settings ask for; 0 if that is not known."""
 
-    longest: int = 0
-    """The most records after which a query has gone on, so that no limit is there."""
+    numbers: list[int] = field(default_factory=list)
+    """The numbers of records after which the API seems to end a query."""
 
     page: int = 0
-    """The most records of a page that another one followed; 0 if none did."""
+    """The records of a page if the API sends no larger ones; 0 if it sends as many as
+    asked for."""
 
-    is_exact: bool = False
-    """Whether a short page has followed another one. An API that reckons with the size
-    that it was asked for, when it says that there is more, never does that."""
+    uncut: int = field(default=0, compare=False)
+    """The most records of a query of this run that the API seems to have ended too
+    early, and that could not be cut."""
 
-    capped: int = field(default=0, compare=False)
-    """The most records of a query of this run that the API may have ended too early,
-    and that could not be cut."""
+    _longest: int = field(default=0, compare=False)
+    """The most records of a query of this run."""
+
+    _row: Counter[int] = field(default_factory=Counter, compare=False)
+    """How many followed pages in a row were of one smaller size."""
+
+    _ended: dict[str, list[Ended]] = field(default_factory=dict, compare=False)
+    """The queries of each range that have ended in this run."""
+
+    _suspects: dict[str, list[Interval]] = field(default_factory=dict, compare=False)
+    """What counted as complete in this run, and is not by what is known now."""
+
+    @property
+    def limit(self) -> int:
+        """How many records a page to ask for."""
+        return self.page or self.page_size
 
     def note_page(self, *, total: int, records: int, previous: int) -> None:
-        """Note a page; it shows something if its query has gone on with records.
+        """Note a page that has arrived.
 
         Args:
-            total: How many records the query has returned, with this page.
+            total: How many records its query has returned, with this page.
             records: How many the page holds.
-            previous: How many the last page before it with records held.
+            previous: How many the last page of its query before it with records held.
         """
-        if records and total > records:
-            self.page = max(self.page, previous)
-            self.is_exact |= records < self.page
-            self.longest = max(self.longest, total - records)
+        if not records:
+            return
+        self._longest = max(self._longest, total)
+        # The query has gone on beyond them.
+        self.numbers = [number for number in self.numbers if number >= total]
+        if not previous:
+            return
+        if previous > self.page:
+            self.page = 0
+        if previous not in self._row:
+            self._row.clear()
+        self._row[previous] += 1
+        if self._row[previous] == _IN_A_ROW and previous < self.limit:
+            self.page = previous
+            self._find_suspects()
 
-    def judge(self, total: int, last: int, *, is_final: bool = False) -> Verdict:
+    def note_number(self, number: int) -> None:
+        """Note that a wider query has ended after as many records, too.
+
+        Args:
+            number: The number of records.
+        """
+        if number not in self.numbers:
+            self.numbers = [*self.numbers, number][-_MAX_NUMBERS:]
+        self._find_suspects()
+
+    def judge(self, range_name: str, ended: Ended) -> Verdict:
         """Judge a query that has ended.
 
         Args:
-            total: How many records it has returned.
-            last: How many its last page with records held.
-            is_final: Whether a wider query has returned no more, or there is none.
+            range_name: Its time range; empty for a list.
+            ended: The query.
         """
-        # An API that sends smaller pages may reckon with the size that it was asked for
-        # when it says that there is no more.
-        is_small = 0 < self.page < self.page_size and not self.is_exact
-        if is_small and last >= max(_FEW_RECORDS, self.page):
+        if self._is_capped(ended):
             return Verdict.CAPPED
-        if total <= self.longest or total < _FEW_RECORDS:
+        total = ended.total
+        if total < max(self._longest, 1):
             return Verdict.COMPLETE
+        is_full = ended.last == ended.limit
         is_round = total % _ROUND == 0 or total & (total - 1) == 0
-        full = self.page_size if is_final else max(_FEW_RECORDS, self.page)
-        if last < full and not is_round:
-            return Verdict.COMPLETE
-        return Verdict.CAPPED if is_final else Verdict.DOUBTFUL
+        before = self._ended.get(range_name, [])
+        # Windows that touch overlap, so one crowded second may be all that both hold.
+        is_repeated = total >= _FEW_RECORDS and any(
+            each.total == total and _gap(each.interval, ended.interval) > 0
+            for each in before
+        )
+        if is_full or (is_round and total > ended.last) or is_repeated:
+            return Verdict.DOUBTFUL
+        return Verdict.COMPLETE
+
+    def _is_capped(self, ended: Ended) -> bool:
+        is_small = 0 < self.page < ended.limit and ended.last == self.page
+        return is_small or ended.total in self.numbers
+
+    def note_end(self, range_name: str, ended: Ended) -> None:
+        """Note a query that counts as complete for now.
+
+        Args:
+            range_name: Its time range; empty for a list.
+            ended: The query.
+        """
+        if ended.total:
+            self._ended.setdefault(range_name, []).append(ended)
+
+    def _find_suspects(self) -> None:
+        """Look again at all that counted as complete, as something new is known."""
+        for name, ended in self._ended.items():
+            capped = [each.interval for each in ended if self._is_capped(each)]
+            self._suspects.setdefault(name, []).extend(capped)
+            self._ended[name] = [each for each in ended if not self._is_capped(each)]
+
+    def suspects(self, range_name: str) -> list[Interval]:
+        """Return what counted as complete in this run, and is not by what is known.
+
+        Args:
+            range_name: The time range.
+
+        Returns:
+            The intervals, which are to be read again.
+        """
+        return [*self._suspects.get(range_name, [])]
+
+    def forget_suspects(self) -> None:
+        """Note that all suspects are read again now."""
+        self._suspects.clear()
+
+
+def _gap(one: Interval, other: Interval) -> int:
+    """Return how many seconds lie between two intervals."""
+    return max(one[0] - other[1], other[0] - one[1])

@@ -60,9 +60,6 @@ class Window:
     least_density: float = 0.0
     """The least number of pages a second that it holds, as far as that is known."""
 
-    capped_total: int = 0
-    """The records of a capped query whose window it is a part of."""
-
     tries: int = 0
     """How often it, or a part of it, is tried, if an earlier run could not read it."""
 
@@ -77,6 +74,9 @@ class Window:
 
     query: Any = None
     """Its query; None before its first request."""
+
+    limit: int = 0
+    """How many records a page its query asks for."""
 
     shares: float = 0.0
     """The pages that have arrived, where a page that is not full counts less."""
@@ -101,7 +101,7 @@ class Window:
     @property
     def known(self) -> dict[str, Any]:
         """What its parts inherit."""
-        names = ("least_density", "capped_total", "tries")
+        names = ("least_density", "tries")
         return {name: getattr(self, name) for name in names}
 
     @override

@@ -65,10 +65,6 @@ class Step:
     """Whether no earlier run has read anything of the stream. An interval of a later
     run likely holds little."""
 
-    new_from: int = 0
-    """As of when the last run was planned, in UTC seconds since 1970. Everything after
-    it is new."""
-
 
 LIST = Step(range_name="", intervals=[(0, 1)])
 """Reads all records without a time range. One second stands for the time of the list,

@@ -81,12 +81,13 @@ class Query(Protocol[PageT_co]):
 class Api(Protocol[PageT_co]):
     """An endpoint."""
 
-    def query(self, range_name: str, interval: Interval) -> Query[PageT_co]:
+    def query(self, range_name: str, interval: Interval, limit: int) -> Query[PageT_co]:
         """Begin a query; nothing is sent yet.
 
         Args:
             range_name: The time range; empty for all records.
             interval: What to ask for, in UTC seconds since 1970.
+            limit: How many records a page to ask for.
         """
 
     def parse(self, body: bytes) -> PageT_co:

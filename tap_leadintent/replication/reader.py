@@ -139,7 +139,10 @@ class Reader(Generic[PageT]):
         while self._free and (window := self._choose()):
             if not window.query:
                 interval = (window.start, window.end)
-                window.query = self.api.query(self.windows.range_name, interval)
+                window.limit = self.windows.limit
+                window.query = self.api.query(
+                    self.windows.range_name, interval, window.limit
+                )
             self._free -= 1
             self._assigned.put(window)
 

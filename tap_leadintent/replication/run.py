@@ -26,6 +26,10 @@ _LONGEST_UNREADABLE = 15 * 60
 """The most seconds at the end of what is requested that an API may not return yet."""
 
 
+_MOST_REPEATS = 3
+"""How often what seems to be incomplete is read again in a run."""
+
+
 class Hole(NamedTuple):
     """An interval that could not be read."""
 
@@ -40,9 +44,9 @@ class Hole(NamedTuple):
 class ReplicationRun(Generic[PageT]):
     """What one run reads of one stream by its time ranges.
 
-    Call `begin`; then iterate over `read` for each of `scope.ranges_to_read` in turn,
-    write the rows of each page, and call `commit` after the last page of a window; then
-    call `end`. In between, the bookmark always says what has been read and written.
+    Call `begin`; then iterate over `read` for each range of `passes` in turn, write the
+    rows of each page, and call `commit` after the last page of a window; then call
+    `end`. In between, the bookmark always says what has been read and written.
     """
 
     api: Api[PageT]
@@ -88,6 +92,9 @@ class ReplicationRun(Generic[PageT]):
     has_completed: bool = field(default=False, init=False)
     """Whether the run has covered anything."""
 
+    _repeats: bool = field(default=False, init=False)
+    """Whether everything has been read once."""
+
     _has_read: bool = field(default=False, init=False)
     """Whether a page has arrived."""
 
@@ -95,7 +102,6 @@ class ReplicationRun(Generic[PageT]):
         """Take what is due to be read again out of the coverage, and save that."""
         bookmark = self.bookmark
         self._is_first_load = bookmark.is_empty
-        self._new_from = bookmark.planned or 0
         self._until = self.scope.until(self.now)
         self._end: int | None = None
         if bookmark.planned is not None:
@@ -110,6 +116,39 @@ class ReplicationRun(Generic[PageT]):
         # windows, so that one of them completes one.
         bookmark.most_pages = max(1, self._most_pages // 2)
         self.save()
+
+    def passes(self) -> Iterator[str]:
+        """Yield the ranges to read, one after the other.
+
+        What the API seems to have ended too early, by what a later query has shown, is
+        read again after everything else.
+        """
+        yield from self.scope.ranges_to_read
+        for _ in range(_MOST_REPEATS):
+            suspects = [
+                self._take_out_suspects(name) for name in self.scope.ranges_to_read
+            ]
+            if not any(suspects):
+                return
+            self.bookmark.caps.forget_suspects()
+            self._repeats = True
+            self.save()
+            yield from self.scope.ranges_to_read
+
+    def _take_out_suspects(self, range_name: str) -> bool:
+        """Take out of the coverage what may not be complete, by what is known now.
+
+        Args:
+            range_name: The range.
+
+        Returns:
+            Whether there is anything.
+        """
+        suspects = self.bookmark.caps.suspects(range_name)
+        for interval in suspects:
+            covered = self.bookmark.coverage.get(range_name, [])
+            self.bookmark.coverage[range_name] = intervals.subtract(covered, interval)
+        return bool(suspects)
 
     def read(self, range_name: str) -> Generator[WindowPage[PageT]]:
         """Read what is missing of a range.
@@ -141,7 +180,11 @@ class ReplicationRun(Generic[PageT]):
         self._leave_newest(range_name)
 
     def _missing(self, range_name: str, requested: Interval) -> list[Interval]:
-        return intervals.missing(requested, self.bookmark.coverage.get(range_name, []))
+        known = self.bookmark.coverage.get(range_name, [])
+        if self._repeats:
+            # Holes are tried once in a run.
+            known = intervals.union([*known, *self.bookmark.holes.get(range_name, [])])
+        return intervals.missing(requested, known)
 
     def _read(
         self, range_name: str, parts: Sequence[Interval]
@@ -155,7 +198,6 @@ class ReplicationRun(Generic[PageT]):
             intervals=parts,
             holes=holes,
             is_first_load=self._is_first_load,
-            new_from=self._new_from,
         )
         readers, most_pages = self._bounds()
         windows = Windows(
@@ -229,6 +271,7 @@ class ReplicationRun(Generic[PageT]):
         if self.bookmark.cover(range_name, page.window, until):
             self.has_completed = True
             self.bookmark.most_pages = self._most_before
+            self._take_out_suspects(range_name)
 
     def _add_hole(self, range_name: str, page: WindowPage[PageT]) -> None:
         start, end = page.window

@@ -18,10 +18,10 @@ are in UTC seconds since 1970.
 
 from math import ceil, inf
 
-from tap_leadintent.replication.caps import Caps, Verdict
+from tap_leadintent.replication.caps import Caps, Ended, Verdict
 from tap_leadintent.replication.density import Density, samples
 from tap_leadintent.replication.ledger import Ledger, Question, State, Window
-from tap_leadintent.replication.plan import DAY, Step
+from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError, Page
 from tap_leadintent.replication.rounding import Rounding
 from tap_leadintent.replication.search import Search
@@ -40,15 +40,8 @@ _LONGEST_IDLE = 10
 """
 
 _LONGEST_QUIET_QUERY = 64
-"""Pages after which a part of a quiet interval is cut that has come since the last run.
-It is long because shorter windows cannot divide an import whose records all have the
-same time."""
-
-_LONGEST_IMPORT = 2 * DAY
-"""Seconds of the longest quiet interval whose parts may have so many pages."""
-
-_LONGEST_QUIET = 7 * DAY
-"""Seconds of a quiet interval that is sampled like a history if it holds much."""
+"""Pages after which a part of a quiet interval is cut. It is long because shorter
+windows cannot divide an import whose records all have the same time."""
 
 _PARTS = 5
 """Parts that a window is cut into, if it was much denser than expected: at least so
@@ -56,6 +49,10 @@ many, and one for each reader."""
 
 _MUCH_DENSER = 2
 """How many times denser than expected a window must be to be cut into probes."""
+
+_COMPARED = 2
+"""How many times the longest window a query is that a doubtful window is compared with.
+A narrower one would find nothing more where records are sparse."""
 
 _FEW_PARTS = 3
 """Parts that a capped or quiet window is cut into. As each may end with a page that is
@@ -96,7 +93,6 @@ class Windows:
         self._caps, self._readers, self._now = caps, readers, now
         self._most_pages = most_pages
         self._is_quiet = not step.is_first_load
-        self._new_from = step.new_from
         self._search = Search(self.ledger, widest)
         self._density = Density(caps.page_size)
         self._search.plan_holes(step.holes)
@@ -105,18 +101,19 @@ class Windows:
             for window in unread:
                 self._probe(window, 1)
         elif unread:
-            self._sample(unread[0])
+            short = samples(unread[0].start, unread[0].end, widest)
+            most = self._limited(_PROBE_PAGES)
+            self.ledger.cut(unread[0], short, is_probe=True, max_pages=most)
+
+    @property
+    def limit(self) -> int:
+        """How many records a page to ask for."""
+        return self._caps.limit
 
     @property
     def has_read(self) -> bool:
         """Whether a page has arrived."""
         return self._search.has_read
-
-    def _sample(self, window: Window) -> None:
-        """Let samples of a long interval show how dense its records are."""
-        short = samples(window.start, window.end, self._search.widest)
-        most = self._limited(_PROBE_PAGES)
-        self.ledger.cut(window, short, is_probe=True, max_pages=most)
 
     def _limited(self, pages: int) -> int:
         """Return the pages after which a window is cut that may usually have so many.
@@ -149,7 +146,12 @@ class Windows:
                     window.max_retries = self._search.retries_of(window)
                 window.state = State.REQUESTED
                 return window
-            doubtful = next((w for w in windows if w.state is State.DOUBTFUL), None)
+            # What holds for the one with the most records holds for the others.
+            doubtful = max(
+                (window for window in windows if window.state is State.DOUBTFUL),
+                key=lambda window: window.records,
+                default=None,
+            )
             # One comparison at a time, as it may tell enough for all.
             if any(q.about and q.about.state is State.DOUBTFUL for q in questions):
                 doubtful = None
@@ -243,27 +245,27 @@ class Windows:
             window.state, window.error = State.FAILED, error.reason
         if isinstance(window, Question):
             self._answer(window)
+            self._judge()
         self._search.decide()
 
     def _compare(self, window: Window) -> None:
         """Ask for the longest interval around a doubtful window, if it is longer."""
-        widest = self._search.widest
-        if self.range_name and widest > window.seconds:
-            end = max(window.end, min(self._now, window.end + widest // 2))
-            start = min(window.start, end - widest)
-            wider = Question(start, end, max_retries=1, about=window)
-            self.ledger.questions.append(wider)
-        else:
-            self._judge(window)
+        if not self.range_name:
+            # Nothing is wider than a list of all records.
+            self._caps.uncut = max(self._caps.uncut, window.records)
+            self._note_read(window)
+            return
+        seconds = _COMPARED * self._search.widest
+        end = max(window.end, min(self._now, window.end + seconds // 2))
+        wider = Question(end - seconds, end, max_retries=1, about=window)
+        self.ledger.questions.append(wider)
 
     def _answer(self, question: Question) -> None:
         """Decide what follows from a page of a question, or from its failure."""
         about, is_at_end = question.about, question.state is not State.READY
         if about and about.state is State.DOUBTFUL:
-            if question.records > about.records:
-                self._caps.longest = max(self._caps.longest, about.records)
-            elif is_at_end:
-                self._judge(about)
+            if is_at_end and question.records <= about.records:
+                self._caps.note_number(about.records)
             return
         # Of others, one page is enough.
         question.state = State.READ
@@ -273,26 +275,33 @@ class Windows:
             self._search.note_down(about, question)
         self._search.decide()
 
-    def _judge(self, compared: Window | None = None) -> None:
-        """Decide about one that has been compared, and others with evidence by now."""
+    def _judge(self) -> None:
+        """Decide about the windows whose queries have ended."""
         for window in [*self.ledger.of(State.DOUBTFUL)]:
-            # What holds all records of a capped window need not be compared again.
-            is_final = window is compared or window.records == window.capped_total
-            verdict = self._caps.judge(window.records, window.last, is_final=is_final)
-            if verdict is Verdict.DOUBTFUL:
-                continue
-            if verdict is Verdict.CAPPED and not self._is_short(window):
+            ended = Ended(
+                interval=(window.start, window.end),
+                total=window.records,
+                last=window.last,
+                limit=window.limit,
+            )
+            verdict = self._caps.judge(self.range_name, ended)
+            if verdict is Verdict.COMPLETE:
+                self._caps.note_end(self.range_name, ended)
+                self._note_read(window)
+            elif verdict is Verdict.CAPPED and self._is_short(window):
+                self._caps.uncut = max(self._caps.uncut, window.records)
+                self._note_read(window)
+            elif verdict is Verdict.CAPPED:
                 # A part that holds nearly all of it is cut soon.
-                most = self._limited(ceil(window.shares / _FEW_PARTS) + _PROBE_PAGES)
-                found = {"max_pages": most, "capped_total": window.records}
+                most = self._limited(ceil(window.shares / _FEW_PARTS**2) + 1)
                 parts = self._search.equal_parts(window.start, window.end, _FEW_PARTS)
-                self.ledger.cut(window, parts, **found)
-            else:
-                if verdict is Verdict.CAPPED:
-                    self._caps.capped = max(self._caps.capped, window.records)
-                window.state = State.READ
-                self._search.note_read(window)
-            self._search.decide()
+                self.ledger.cut(window, parts, max_pages=most)
+                self._search.decide()
+
+    def _note_read(self, window: Window) -> None:
+        window.state = State.READ
+        self._search.note_read(window)
+        self._search.decide()
 
     def _is_short(self, window: Window) -> bool:
         return window.seconds <= self.rounding.shortest
@@ -317,12 +326,7 @@ class Windows:
             self.ledger.cut(window)
             return
         self._is_quiet = False
-        if window.seconds > _LONGEST_QUIET:
-            self._sample(window)
-        elif window.end > self._new_from and window.seconds <= _LONGEST_IMPORT:
-            self._probe(window, _FEW_PARTS, _LONGEST_QUIET_QUERY)
-        else:
-            self._probe(window, _FEW_PARTS, self._most_pages)
+        self._probe(window, _FEW_PARTS, _LONGEST_QUIET_QUERY)
 
 
 def _order(window: Window) -> int:

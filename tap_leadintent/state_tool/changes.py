@@ -133,8 +133,9 @@ def _joined(stream: str, shards: Sequence[Bookmark]) -> Bookmark:
             each.planned for each in (bookmark, shard) if each.planned is not None
         ]
         bookmark.planned = min(planned, default=None)
-        bookmark.caps.longest = max(bookmark.caps.longest, shard.caps.longest)
-        bookmark.caps.page = max(bookmark.caps.page, shard.caps.page)
+        for number in shard.caps.numbers:
+            bookmark.caps.note_number(number)
+        bookmark.caps.page = bookmark.caps.page or shard.caps.page
     for name, covered in bookmark.coverage.items():
         for interval in covered:
             holes = bookmark.holes.get(name, [])

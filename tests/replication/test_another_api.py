@@ -101,8 +101,8 @@ class Books:
 
     library: Library
 
-    def query(self, range_name: str, interval: Interval) -> BookQuery:
-        """Begin a query."""
+    def query(self, range_name: str, interval: Interval, limit: int) -> BookQuery:  # noqa: ARG002
+        """Begin a query; a page always has 50 books."""
         return BookQuery(self.library, range_name, interval)
 
     def parse(self, body: bytes) -> BookPage:

@@ -214,7 +214,7 @@ def test_one_machine_with_an_odd_clock_costs_nothing(
 
 @pytest.mark.parametrize("status", [500, 503, 408])
 # Each of eight readers may have a request that waits when the first two streams end.
-@pytest.mark.parametrize(("concurrency", "most"), [(1, 11), (8, 11 + 2 * 8)])
+@pytest.mark.parametrize(("concurrency", "most"), [(1, 12), (8, 11 + 2 * 8)])
 def test_an_api_that_is_down_ends_the_run_soon(
     concurrency: int, most: int, status: int
 ) -> None:

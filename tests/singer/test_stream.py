@@ -50,8 +50,7 @@ def leads_in(coverage: list[Json], api: Api) -> set[str]:
         lead.id
         for lead in api.leads
         for entry in coverage
-        if "range" in entry
-        and entry["from"] <= second(lead.found_at) < entry["to"]
+        if "range" in entry and entry["from"] <= second(lead.found_at) < entry["to"]
     }
 
 
@@ -132,7 +131,8 @@ def test_the_last_message_of_each_run_is_a_state(
 
 def plans_of(bookmark: Json) -> list[Json]:
     """Return the entry of a bookmark that says as of when its stream was read."""
-    return bookmark.get("coverage", [])[:1]
+    entries: list[Json] = bookmark.get("coverage", [])
+    return entries[:1]
 
 
 @pytest.mark.parametrize("failing", [("custom_signals",), ("signal_agents",), STREAMS])

@@ -199,7 +199,11 @@ class _Play:
 
     def read(self, step: Step) -> Played:
         windows = self.windows = Windows(
-            step, caps=self.caps, readers=self.readers, widest=self.widest, now=0
+            step,
+            caps=self.caps,
+            readers=self.readers,
+            widest=self.widest,
+            now=step.intervals[-1][1],
         )
         most = 30 * len(self.history.times) / self.server.served + 3000
         while True:
@@ -219,6 +223,7 @@ class _Play:
 
     def _request(self, window: Window) -> None:
         if not window.query:
+            window.limit = self.windows.limit
             held = self.history.held(window.start, window.end)
             pages = self.server.pages(window.start, window.end, held)
             window.query = _Query(self.begun, window.start, pages)

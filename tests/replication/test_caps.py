@@ -1,0 +1,117 @@
+"""What the ends of queries show about the API."""
+
+import pytest
+
+from tap_leadintent.replication.caps import Caps, Ended, Verdict
+
+PAGE = 100
+
+
+def ended(
+    total: int, last: int | None = None, *, start: int = 0, limit: int = PAGE
+) -> Ended:
+    if last is None:
+        last = total % PAGE or min(total, PAGE)
+    return Ended(interval=(start, start + 9), total=total, last=last, limit=limit)
+
+
+@pytest.mark.parametrize(
+    ("total", "last", "verdict"),
+    [
+        pytest.param(0, 0, Verdict.COMPLETE, id="nothing"),
+        pytest.param(64, 64, Verdict.COMPLETE, id="a round number within a page"),
+        pytest.param(100, 100, Verdict.DOUBTFUL, id="a full page"),
+        pytest.param(150, 50, Verdict.DOUBTFUL, id="a multiple of fifty"),
+        pytest.param(512, 12, Verdict.DOUBTFUL, id="a power of two"),
+        pytest.param(333, 33, Verdict.COMPLETE, id="any other number"),
+        pytest.param(333, 100, Verdict.DOUBTFUL, id="a full last page"),
+        pytest.param(333, 133, Verdict.COMPLETE, id="a page larger than asked for"),
+    ],
+)
+def test_the_end_of_a_query_is_suspicious(
+    total: int, last: int, verdict: Verdict
+) -> None:
+    assert Caps(PAGE).judge("x", ended(total, last)) is verdict
+
+
+def test_a_number_that_comes_again_is_suspicious_in_one_range() -> None:
+    caps = Caps(PAGE)
+    caps.note_end("x", ended(333))
+    assert caps.judge("x", ended(333, start=50)) is Verdict.DOUBTFUL
+    assert caps.judge("y", ended(333, start=50)) is Verdict.COMPLETE
+
+
+@pytest.mark.parametrize(("total", "start"), [(9, 50), (333, 9)])
+def test_few_records_or_windows_that_touch_may_have_the_same_number(
+    total: int, start: int
+) -> None:
+    caps = Caps(PAGE)
+    caps.note_end("x", ended(total))
+    assert caps.judge("x", ended(total, start=start)) is Verdict.COMPLETE
+
+
+def test_a_query_with_more_records_shows_that_a_shorter_one_is_complete() -> None:
+    caps = Caps(PAGE)
+    caps.note_page(total=600, records=100, previous=100)
+    assert caps.judge("x", ended(500)) is Verdict.COMPLETE
+    assert Caps(PAGE).judge("x", ended(500)) is Verdict.DOUBTFUL, "of this run alone"
+
+
+def test_a_number_that_is_known_is_a_cap_until_a_query_goes_on_beyond_it() -> None:
+    caps = Caps(PAGE)
+    caps.note_number(500)
+    assert caps.judge("x", ended(500)) is Verdict.CAPPED
+    caps.note_page(total=500, records=100, previous=100)
+    assert caps.numbers == [500]
+    caps.note_page(total=501, records=1, previous=100)
+    assert caps.numbers == []
+
+
+def test_few_numbers_are_remembered() -> None:
+    caps = Caps(PAGE)
+    for number in (10, 20, 20, 30, 40):
+        caps.note_number(number)
+    assert caps.numbers == [20, 30, 40]
+
+
+def test_what_ended_at_a_number_before_it_was_known_is_suspect() -> None:
+    caps = Caps(PAGE)
+    caps.note_end("x", ended(333, start=0))
+    caps.note_end("x", ended(400, start=50))
+    caps.note_end("y", ended(333, start=70))
+    caps.note_number(333)
+    assert caps.suspects("x") == [(0, 9)]
+    assert caps.suspects("y") == [(70, 79)]
+    caps.forget_suspects()
+    assert caps.suspects("x") == []
+
+
+def test_three_followed_pages_of_one_smaller_size_are_the_size_to_ask_for() -> None:
+    caps = Caps(PAGE)
+    caps.note_end("x", ended(40, 40))
+    for previous in (40, 40, 30, 40, 40):
+        caps.note_page(total=80, records=40, previous=previous)
+        assert caps.limit == PAGE
+    caps.note_page(total=240, records=40, previous=40)
+    assert (caps.page, caps.limit) == (40, 40)
+    # Asked for more, a query that ends in such a page may have ended early.
+    assert caps.judge("x", ended(240, 40)) is Verdict.CAPPED
+    assert caps.suspects("x") == [(0, 9)]
+    assert caps.judge("x", ended(230, 30)) is not Verdict.CAPPED
+    caps.note_page(total=70, records=20, previous=50)
+    assert caps.page == 0
+
+
+def test_full_pages_are_the_size_that_was_asked_for() -> None:
+    caps = Caps(PAGE)
+    for total in (200, 300, 400, 500):
+        caps.note_page(total=total, records=100, previous=100)
+    assert caps.page == 0
+
+
+def test_small_pages_that_only_an_empty_one_follows_say_nothing() -> None:
+    caps = Caps(PAGE)
+    for _ in range(9):
+        caps.note_page(total=10, records=10, previous=0)
+        caps.note_page(total=10, records=0, previous=10)
+    assert caps.page == 0
