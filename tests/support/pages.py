@@ -16,6 +16,17 @@ SCRIPTS = sysconfig.get_path("scripts")
 """Where the programs of this environment are."""
 
 
+def environment(**variables: str) -> dict[str, str]:
+    """Return the environment variables of a shell, with these beside its own."""
+    return {
+        **os.environ,
+        "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}",
+        "MELTANO_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "NO_COLOR": "1",
+        **variables,
+    }
+
+
 def typed(lines: str, folder: Path, **variables: str) -> str:
     """Type lines of a page, each of which must succeed; give all that they print.
 
@@ -27,13 +38,7 @@ def typed(lines: str, folder: Path, **variables: str) -> str:
     done = subprocess.run(  # noqa: S603 - what a page says
         ["/bin/sh", "-e", "-c", lines],
         cwd=folder,
-        env={
-            **os.environ,
-            "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}",
-            "MELTANO_SEND_ANONYMOUS_USAGE_STATS": "false",
-            "NO_COLOR": "1",
-            **variables,
-        },
+        env=environment(**variables),
         check=False,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

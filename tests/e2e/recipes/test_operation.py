@@ -1,14 +1,20 @@
 """What the page about production offers: the script of a schedule, and a container."""
 
+import os
 import re
 import shutil
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.helpers import STREAMS
+from tap_leadintent.demo.processes import child
+from tests.support.helpers import API_KEY, STREAMS, TIMEOUT
+from tests.support.pages import environment
 from tests.support.rows import expected_rows
-from tests.support.walk import DOCS, Walk, lines_of
+from tests.support.runs import poll
+from tests.support.walk import DOCS, RUN, SINCE, SIZES, Walk, lines_of
 
 pytestmark = pytest.mark.long
 SCRIPT = DOCS / "examples/run.sh"
@@ -47,6 +53,14 @@ def test_the_script_says_what_failed_and_what_changed(walk: Walk) -> None:
         if printed:
             assert "company" in "".join(printed)
             assert "fullname" in "".join(printed)
+    project = walk.shell.project
+    (seen,) = (project / "output").glob("*.seen")
+    printed_today = seen.read_text("utf-8").splitlines()[1:]
+    assert len(printed_today) == 3
+    in_prod = run(walk, only_leads, "export MELTANO_ENVIRONMENT=prod")
+    assert len(in_prod) == 3, "another environment has its own"
+    seen.write_text("\n".join(["2026-01-01", *printed_today, ""]), "utf-8")
+    assert "clock" in run(walk, only_leads)[0], "it was printed on another day"
     down = "postgresql+psycopg://loader:secret@127.0.0.1:9/warehouse"
     printed = run(walk, f"export TARGET_POSTGRES_SQLALCHEMY_URL={down}")
     assert printed[0].startswith("target-postgres: ")
@@ -68,6 +82,65 @@ def test_the_script_fails_without_a_state(walk: Walk) -> None:
     meltano.chmod(0o755)
     printed = run(walk, f'export PATH={meltano.parent}:"$PATH"')
     assert printed == ["StatePersistenceError", "exited with 1"]
+
+
+def fill(walk: Walk, latency_seconds: float) -> None:
+    """Give the API so many leads that a slow run can be stopped in its middle."""
+    walk.sandbox.configure(
+        api_key=API_KEY,
+        since=SINCE,
+        sizes={**SIZES, "leads": 5000},
+        latency_seconds=latency_seconds,
+    )
+
+
+def test_the_script_fails_if_the_loader_ends_first_with_0(walk: Walk) -> None:
+    shutil.copy(SCRIPT, walk.shell.project)
+    early = walk.shell.project / "early.sh"
+    early.write_text("#!/bin/sh\nhead -n 1 > /dev/null\n", encoding="utf-8")
+    early.chmod(0o755)
+    project = walk.shell.file()
+    loader = {"name": "target-early", "namespace": "early", "executable": str(early)}
+    project["plugins"]["loaders"].append(loader)
+    walk.shell.write(project)
+    fill(walk, latency_seconds=0.5)
+    # Meltano alone takes it for a success.
+    walk.shell(RUN.replace("postgres", "early"))
+    (script,) = lines_of("production.md", "## Alerts")[:1]
+    line = script.rstrip().replace("postgres", "early")
+    printed = walk.shell(f"{line} || echo exited with $?").splitlines()
+    early_end = "tap-leadintent: did not reach its end, because the loader ended first"
+    assert early_end in printed
+    assert printed[-1] == "exited with 1"
+
+
+def can_make_namespaces() -> bool:
+    command = ["unshare", "--pid", "--fork", "--mount-proc", "true"]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True)  # noqa: S603
+    except FileNotFoundError:
+        return False
+    return done.returncode == 0
+
+
+@pytest.mark.skipif(not can_make_namespaces(), reason="needs the rights of root")
+def test_the_script_can_be_stopped_as_process_1(walk: Walk) -> None:
+    shutil.copy(SCRIPT, walk.shell.project)
+    fill(walk, latency_seconds=0.5)
+    script = ["sh", "run.sh", "tap-leadintent", "target-postgres"]
+    command = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", *script]
+    settings = environment(**walk.shell.variables)
+    with child(command, cwd=walk.shell.project, env=settings) as process:
+        # A part of the leads has been requested.
+        poll(lambda: len(walk.sandbox.requests()) > 20)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        (first,) = map(int, children.read_text("utf-8").split())
+        os.kill(first, signal.SIGTERM)
+        assert process.wait(TIMEOUT) == 128 + signal.SIGTERM
+    fill(walk, latency_seconds=0)
+    assert "exited with" not in run(walk)[-1]
+    for stream in STREAMS:
+        assert walk.tables()[stream] == expected_rows(walk.sandbox, stream)
 
 
 def test_crontab() -> None:
