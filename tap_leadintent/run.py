@@ -53,7 +53,8 @@ def sync_streams(streams: Sequence[AnyStream]) -> None:
         read_each(streams, _sync)
     except SystemExit as ending:
         name = signal.Signals(int(ending.code or 0) - 128).name
-        logger.warning("Stopped by %s; the next run continues from here", name)
+        text = "continues from the last state that the loader has confirmed"
+        logger.warning("Stopped by %s; the next run %s", name, text)
         raise
     finally:
         log_rest(read, logger)
@@ -156,7 +157,10 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
         if not_tried:
             texts.append(f"{counted(len(not_tried), 'stream')} not tried")
         line = "; ".join(texts)
-        raise RunError(f"{len(failed)} of {len(streams)} streams failed: {line}")
+        # A user who counts streams does not count the receipts of the run.
+        those_of_the_api = [each for each in streams if not isinstance(each, Loads)]
+        total = len(failed.keys() | {each.name for each in those_of_the_api})
+        raise RunError(f"{len(failed)} of {total} streams failed: {line}")
 
 
 def _log_failure(

@@ -100,6 +100,15 @@ def test_two_streams_that_fail_alike_end_the_run(
     assert sent == {FIRST: 3, SECOND: 1}
 
 
+def test_receipts_are_not_counted_as_a_stream(
+    tap: RunTap, sandbox: Sandbox, config: Json
+) -> None:
+    sandbox.faults(status(503))
+    run = tap({**config, "max_retries": 0, "load_receipts": True})
+    assert run.failed().startswith(f"2 of {len(STREAMS)} streams failed: {FIRST}")
+    assert run.failed().endswith(f"; {len(OTHERS)} streams not tried")
+
+
 def test_after_a_page_each_stream_is_tried_with_all_retries(
     tap: RunTap, sandbox: Sandbox, config: Json
 ) -> None:

@@ -13,7 +13,7 @@ from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
-from tap_leadintent.singer.files import variable_of
+from tap_leadintent.singer.files import find_variable_in_project, variable_of
 
 Check = Callable[[Mapping[str, Any]], Iterable[str]]
 """Returns a line for each problem of the settings, which begins with the setting's
@@ -129,10 +129,13 @@ def find_problems(
 
 def _unset(name: str, setting: Mapping[str, Any], tap: str) -> str:
     """Say how to set a setting that is required."""
+    about = setting["description"].rstrip(".")
+    if variable := find_variable_in_project(name):
+        text = f"set the environment variable {variable}, which meltano.yml refers to"
+        return f"{name}: is not set; {text} ({about})"
     (example,) = setting.get("examples") or ["…"]
     command = f"meltano config set {tap} {name} '{example}'"
     others = f"{variable_of(tap, name)} with --config ENV, or a file with --config"
-    about = setting["description"].rstrip(".")
     return f"{name}: is not set; {command}, or {others} ({about})"
 
 

@@ -6,12 +6,15 @@ traceback if a file has another form.
 
 import logging
 import os
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
+import msgspec.yaml
 from dotenv import find_dotenv, load_dotenv
 from jsonschema import Draft202012Validator, SchemaError
 from singer_sdk.singerlib import Catalog
@@ -21,6 +24,34 @@ from tap_leadintent.singer.log import summarize
 
 Json = dict[str, Any]
 """A JSON object."""
+
+_REFERENCE = re.compile(r"\$\{?(\w+)\}?")
+"""A value that is taken from an environment variable, as Meltano writes it."""
+
+
+class _Extractor(msgspec.Struct):
+    name: str
+    config: Json = {}
+
+
+class _Plugins(msgspec.Struct):
+    extractors: list[_Extractor] = []
+
+
+class _EnvironmentConfig(msgspec.Struct):
+    plugins: _Plugins = msgspec.field(default_factory=_Plugins)
+
+
+class _Environment(msgspec.Struct):
+    name: str
+    config: _EnvironmentConfig = msgspec.field(default_factory=_EnvironmentConfig)
+
+
+class _Project(msgspec.Struct):
+    """The part of `meltano.yml` that says where a setting comes from."""
+
+    plugins: _Plugins = msgspec.field(default_factory=_Plugins)
+    environments: list[_Environment] = []
 
 
 def read_config(path: str) -> Json:
@@ -147,6 +178,41 @@ def variable_of(tap: str, setting: str) -> str:
         setting: The setting's name.
     """
     return f"{tap}_{setting}".replace("-", "_").upper()
+
+
+def find_variable_in_project(setting: str) -> str:
+    """Return the environment variable that a Meltano project takes a setting from.
+
+    Meltano passes on only values, so a variable that is not set looks like a setting
+    that nobody has made. The variables that Meltano sets name the project, its
+    environment and the extractor.
+
+    Args:
+        setting: The setting's name.
+
+    Returns:
+        The name of the variable, or an empty text if `meltano.yml` refers to none.
+    """
+    root = os.environ.get("MELTANO_PROJECT_ROOT")
+    environment = os.environ.get("MELTANO_ENVIRONMENT")
+    extractor = os.environ.get("MELTANO_EXTRACTOR_NAME")
+    if not (root and extractor):
+        return ""
+    try:
+        text = Path(root, "meltano.yml").read_bytes()
+        project = msgspec.yaml.decode(text, type=_Project)
+    except (OSError, msgspec.MsgspecError):
+        return ""
+    places = [project.plugins]
+    for each in project.environments:
+        if each.name == environment:
+            places.insert(0, each.config.plugins)
+    for plugins in places:
+        for plugin in plugins.extractors:
+            reference = _REFERENCE.fullmatch(str(plugin.config.get(setting)))
+            if plugin.name == extractor and reference:
+                return reference[1]
+    return ""
 
 
 def read_environment(tap: str, schema: Mapping[str, Any]) -> Json:

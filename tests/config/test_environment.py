@@ -114,6 +114,62 @@ def test_the_variables_of_an_inheriting_extractor_are_no_mistakes(
     assert caplog.messages == []
 
 
+PROJECT = """\
+environments:
+- name: dev
+- name: prod
+  config:
+    plugins:
+      extractors:
+      - name: tap-leadintent
+        config: {{api_key: '{key}'}}
+plugins:
+  extractors:
+  - name: tap-leadintent
+    config: {{api_key: $KEY_OF_DEV}}
+"""
+
+
+def refusal_of_a_run_by_meltano(project: Path, environment: str) -> str:
+    """Return what the tap says if Meltano has no value for its key."""
+    config = {name: value for name, value in VALID.items() if name != "api_key"}
+    variables = {
+        "MELTANO_ENVIRONMENT": environment,
+        "MELTANO_EXTRACTOR_NAME": "tap-leadintent",
+        "MELTANO_PROJECT_ROOT": str(project),
+    }
+    (message,) = refusal(enter(*options(project, config=config), env=variables))
+    return message
+
+
+@pytest.mark.parametrize(
+    ("environment", "key", "named"),
+    [
+        ("prod", "$KEY_OF_PROD", "KEY_OF_PROD"),
+        ("prod", "${KEY_OF_PROD}", "KEY_OF_PROD"),
+        ("dev", "$KEY_OF_PROD", "KEY_OF_DEV"),
+        ("prod", "", "KEY_OF_DEV"),
+    ],
+)
+def test_a_missing_key_is_named_by_the_variable_that_meltano_would_read(
+    tmp_path: Path, environment: str, key: str, named: str
+) -> None:
+    (tmp_path / "meltano.yml").write_text(PROJECT.format(key=key), encoding="utf-8")
+    message = refusal_of_a_run_by_meltano(tmp_path, environment)
+    text = f"api_key: is not set; set the environment variable {named}, which "
+    assert message.startswith(text)
+
+
+@pytest.mark.parametrize("project", ["", "- 1", "plugins: {extractors: [", "a: [1]"])
+def test_a_missing_key_without_a_variable_in_the_project(
+    tmp_path: Path, project: str
+) -> None:
+    if project:
+        (tmp_path / "meltano.yml").write_text(project, encoding="utf-8")
+    message = refusal_of_a_run_by_meltano(tmp_path, "prod")
+    assert message.startswith("api_key: is not set; meltano config set tap-leadintent ")
+
+
 def test_the_shell_overrides_a_file_of_variables_and_both_a_config_unless_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

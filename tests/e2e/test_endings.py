@@ -38,7 +38,8 @@ def test_a_signal_does_not_wait_for_a_response(tmp_path: Path) -> None:
         poll(asked.is_set)
         run = process.end(signal.SIGTERM)
     assert_ended_cleanly(run, signal.SIGTERM)
-    assert "Stopped by SIGTERM; the next run continues from here" in run.stderr
+    text = "continues from the last state that the loader has confirmed"
+    assert f"Stopped by SIGTERM; the next run {text}" in run.stderr
     assert run.state == {"bookmarks": {"leads": {"coverage": []}}}
 
 
