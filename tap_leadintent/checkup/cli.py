@@ -13,11 +13,16 @@ from tap_leadintent.checkup import columns
 from tap_leadintent.checkup.check import ask_all
 from tap_leadintent.checkup.probe import DAY, Api, Probe, readable
 from tap_leadintent.checkup.report import Report, write
+from tap_leadintent.checkup.statements import write_statements
 from tap_leadintent.checkup.volume import estimate
 from tap_leadintent.openapi import STREAM_NAMES
 from tap_leadintent.singer import files, log
 from tap_leadintent.singer.errors import ConfigError
-from tap_leadintent.state_tool.cli import read_settings, short_errors
+from tap_leadintent.state_tool.cli import (
+    SCHEMA_WITH_MAPS,
+    read_settings,
+    short_errors,
+)
 from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant
@@ -71,16 +76,32 @@ def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) ->
 @click.option("--pages", default=5, help="Pages to read of each stream.", **_MOST)
 @click.option("--records", multiple=True, metavar="STREAM FILE", **_FILES)
 @click.option("--catalog", is_flag=False, flag_value="", metavar="[FILE]")
+@click.option(
+    "--statements", is_flag=True, help="Print SQL that clears excluded fields."
+)
 def columns_main(
-    config: str, pages: int, records: list[tuple[str, TextIO]], catalog: str | None
+    config: str,
+    pages: int,
+    records: list[tuple[str, TextIO]],
+    catalog: str | None,
+    *,
+    statements: bool,
 ) -> None:
     """Infer typed columns for the streams whose fields are not documented.
 
     Reads pages of each of these streams, or the JSON lines of --records, and prints the
     value of Meltano's extra `_schema`; with --catalog, that catalog with the columns,
     or what --discover prints. Columns that are set already keep their types.
+
+    With --statements, it prints instead, without a request, the statements for
+    PostgreSQL that clear `exclude_fields` in the rows that were loaded before.
     """
     with short_errors():
+        if statements:
+            tap = _connect(read_settings(config, SCHEMA_WITH_MAPS))
+            schema = os.environ.get("MELTANO_EXTRACT__LOAD_SCHEMA", "tap_leadintent")
+            click.echo(write_statements(tap.config, schema))
+            return
         samples = {name: columns.read_records(file) for name, file in records}
         tap = _connect(read_settings(config), validate=not records)
         found = _columns_in_meltano()

@@ -25,7 +25,7 @@ from tap_leadintent.stream_state import COVERAGE
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
 _MAPS = {"stream_maps": {"type": ["object", "null"]}}
-_SCHEMA: dict[str, Any] = {"properties": {**SCHEMA["properties"], **_MAPS}}
+SCHEMA_WITH_MAPS: dict[str, Any] = {"properties": {**SCHEMA["properties"], **_MAPS}}
 """The tap's settings, and `stream_maps` of the SDK, which may filter records."""
 
 _PLAN_SETTINGS = (
@@ -226,10 +226,10 @@ def _valid_settings(
 ) -> dict[str, Any]:
     """Read some of the settings, and check them in the same way as the tap."""
     schema = {
-        "properties": {name: _SCHEMA["properties"][name] for name in names},
+        "properties": {name: SCHEMA_WITH_MAPS["properties"][name] for name in names},
         "required": required,
     }
-    settings = read_settings(config, _SCHEMA)
+    settings = read_settings(config, SCHEMA_WITH_MAPS)
     hide(settings.get("api_key"))
     settings = {name: settings[name] for name in names if name in settings}
     if problems := find_problems(

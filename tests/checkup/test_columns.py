@@ -161,3 +161,28 @@ def test_streams_that_cannot_be_read_are_left_out(
     assert (refused.code, refused.stdout) == (1, "")
     assert "Error: 2 of 5 streams failed" in refused.stderr
     assert "set api_key to a valid key" in refused.stderr
+
+
+def test_statements_need_no_request_and_name_what_is_excluded(
+    columns: RunTap, sandbox: Sandbox, config: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MELTANO_EXTRACT__LOAD_SCHEMA", "it's")
+    settings = {
+        "exclude_fields": {"leads": ["full_name", "profile.url"]},
+        "stream_maps": {
+            "history": {"__source__": "leads"},
+            "leads": {"__alias__": "people"},
+            "observations": {"title": "__NULL__"},
+        },
+    }
+    printed = columns({**config, **settings}, "--statements").stdout
+    assert "table_schema = 'it''s'" in printed
+    fields = (["full_name"], ["profile.url"], ["profile__url"], ["profile", "url"])
+    for table in ("leads", "history", "people"):
+        for path in fields:
+            assert f"('{table}', ARRAY{path})" in printed
+    assert "observations" not in printed
+    assert not sandbox.requests()
+    refused = columns(config, "--statements")
+    assert refused.code == 1
+    assert "Error: exclude_fields: is not set; " in refused.stderr
