@@ -97,19 +97,27 @@ class Backfill:
 
     def _meltano(self, *arguments: str, **variables: str) -> str:
         command = ("meltano", *arguments)
-        process = subprocess.run(  # noqa: S603 - our own arguments
+        with subprocess.Popen(  # noqa: S603 - our own arguments
             command,
             cwd=self.project,
             env={**os.environ, **variables},
-            check=False,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             encoding="utf-8",
-        )
+        ) as process:
+            try:
+                output, errors = process.communicate()
+            except BaseException:
+                # A task has run for too long, for example. `subprocess.run` would kill
+                # Meltano, which would then refuse all runs for five minutes.
+                process.terminate()
+                process.communicate()
+                raise
         if process.returncode:
-            log = "\n".join(process.stderr.splitlines()[-20:])
+            log = "\n".join(errors.splitlines()[-20:])
             msg = f"{' '.join(command[:3])} ended with {process.returncode}:\n{log}"
             raise RuntimeError(msg)
-        return process.stdout
+        return output
 
 
 def _suffix(shard: dict[str, str]) -> str:

@@ -25,8 +25,9 @@ def _backfill(params: dict[str, Any]) -> Backfill:
         "end_date": Param("2025-01-01T00:00:00Z", type="string"),
         "shards": Param(3, type="integer", minimum=1),
     },
-    # A second attempt costs little, because it continues where the first one ended.
-    default_args={"retries": 3, "retry_delay": timedelta(seconds=10)},
+    # A second attempt costs little, because it continues where the first one ended. If
+    # Meltano was killed, it refuses another run of the same pipeline for five minutes.
+    default_args={"retries": 3, "retry_delay": timedelta(minutes=6)},
 )
 def leadintent_backfill() -> None:
     """Load everything between two times, then everything since."""
