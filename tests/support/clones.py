@@ -2,12 +2,60 @@
 
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 from tests.support.environments import uv
 from tests.support.pages import ROOT
 
 _SOURCES = ("LICENSE", "README.md", "meltano.yml", "plugin.yaml", "pyproject.toml")
+
+
+_ANOTHER = """\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "tap-leadintent"
+version = "99"
+[project.scripts]
+tap-leadintent = "another:main"
+tap-leadintent-definition = "another:main"
+[tool.hatch.build.targets.wheel]
+packages = ["another"]
+"""
+
+
+@contextmanager
+def serving_another_package(folder: Path) -> Iterator[str]:
+    """Serve a package index with a package of the tap's name that others have made.
+
+    Args:
+        folder: An empty folder.
+
+    Yields:
+        The address of the index.
+    """
+    source = folder / "source"
+    (source / "another").mkdir(parents=True)
+    (source / "pyproject.toml").write_text(_ANOTHER, encoding="utf-8")
+    code = "def main(): print('run by somebody else')\n"
+    (source / "another/__init__.py").write_text(code, encoding="utf-8")
+    index = folder / "index"
+    uv("build", "--wheel", "--out-dir", index / "tap-leadintent", source)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(index))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 class Repository:

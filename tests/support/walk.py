@@ -31,6 +31,7 @@ DATABASE = "postgresql+psycopg://loader:password@db.example.com:5432/warehouse"
 EXAMPLES = {
     "https://api.example.com": "",
     "the key of your organization": API_KEY,
+    "the key of production": API_KEY,
     DATABASE: "",
 }
 RUN = "meltano run tap-leadintent target-postgres"
@@ -153,7 +154,7 @@ def install(folder: Path) -> dict[str, str]:
             }
             Repository(folder / "repository").git("clone", ".", str(folder / "clone"))
             shell = Shell(folder, {}, **variables)
-            (new, _) = lines_of("install.md", "## A new project")
+            new, *_ = lines_of("install.md", "## A new project")
             environment.write_text(json.dumps(shell.export(new)), encoding="utf-8")
     return dict(json.loads(environment.read_text(encoding="utf-8")))
 

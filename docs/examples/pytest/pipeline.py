@@ -22,7 +22,8 @@ def load(config: dict[str, Any], folder: Path) -> None:
             message = json.loads(line)
             if message["type"] == "RECORD" and message["stream"] == "leads":
                 lead = message["record"]
-                row = (lead["id"], lead["full_name"], lead["score"]["value"])
+                score = lead["score"] or {}
+                row = (lead["id"], lead["full_name"], score.get("value"))
                 database.execute("INSERT OR REPLACE INTO leads VALUES (?, ?, ?)", row)
             elif message["type"] == "STATE":
                 database.commit()

@@ -26,8 +26,9 @@ def test_the_best_lead_comes_first(
     leadintent_sandbox: Sandbox, config: dict[str, Any], tmp_path: Path
 ) -> None:
     best = {"id": "a", "full_name": "Ada Best", "score": {"value": 1000}}
-    leadintent_sandbox.insert("leads", best)
+    leadintent_sandbox.insert("leads", best, {"id": "b", "full_name": "No Score"})
     pipeline.load(config, tmp_path)
+    assert "b" in names(tmp_path)
     assert pipeline.to_call(tmp_path, 1) == ["Ada Best"]
 
 

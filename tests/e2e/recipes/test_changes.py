@@ -1,5 +1,6 @@
 """The commands of the pages about columns and recipes, in Meltano projects."""
 
+import json
 from hashlib import sha256
 
 import pytest
@@ -22,9 +23,11 @@ def test_typed_columns(walk: Walk) -> None:
     assert schema.keys() == UNDOCUMENTED
     confidence = {"type": ["number", "null"]}
     assert schema["observations"]["confidence"] == confidence
-    walk.shell(by_hand)
-    schema = walk.shell.plugin("extractors")["schema"]
-    assert schema == {"observations": {"confidence": confidence}}
+    # Another type tells that the command sets it, and the others that it keeps them.
+    text = {"type": ["string", "null"]}
+    walk.shell(by_hand.replace("number", "string"))
+    schema["observations"]["confidence"] = text
+    assert walk.shell.plugin("extractors")["schema"] == schema
 
 
 def test_masking(walk: Walk) -> None:
@@ -32,9 +35,18 @@ def test_masking(walk: Walk) -> None:
         person = {"id": name, "email": f"{name}@example.com"}
         walk.sandbox.insert("monitored_leads", person, activity_at=SINCE)
     masked, refresh = lines_of("columns.md", "## Masking")
-    walk.shell(RUN)
+    title = {"monitored_leads": {"title": {"type": ["string", "null"]}}}
+    walk.shell(f"meltano config set tap-leadintent _schema '{json.dumps(title)}'", RUN)
     walk.sandbox.remove("monitored_leads", "gone")
-    walk.shell(masked, refresh)
+    (erased,) = lines_of("recipes.md", "## A person who must not come back")
+    walk.shell(erased, masked, erased.replace("lead_123", "lead_124"), refresh)
+    schema = walk.shell.plugin("extractors")["schema"]
+    assert schema["monitored_leads"].keys() == {"title", "email"}
+    assert walk.shell.config()["stream_maps"].keys() == {"leads", "monitored_leads"}
+    printed = walk.shell("meltano config print tap-leadintent 2> /dev/null")
+    values = json.loads(printed)["stream_map_config"]
+    assert values["secret"] == "a long random text"  # noqa: S105 - that of the page
+    assert len(values["erased"]) == 2
     assert walk.tables_with("gone@") == ["monitored_leads"]
     walk.clean("columns.md", "## Masking")
     assert walk.tables_with("known@") == walk.tables_with("gone@") == []
@@ -45,18 +57,42 @@ def test_masking(walk: Walk) -> None:
 
 
 def test_left_out_fields(walk: Walk) -> None:
-    person = {"id": "l", "full_name": "Ada Byron", "profile": {"url": "of.example/ada"}}
-    walk.sandbox.insert("leads", person, found_at=SINCE)
-    walk.sandbox.insert("monitored_leads", {**person, "email": "ada@example.com"})
+    """Also fields that have a column by now, and one that had a column once."""
+    references = [{"url": "of.example/ada", "text": "Ada"}, {"text": "no url"}]
+    person = {"full_name": "Ada Byron", "profile": {"url": "of.example/ada"}}
+    lead = {"id": "l", **person, "qualification": {"references": references}}
+    walk.sandbox.insert("leads", lead, found_at=SINCE)
+    monitored = {"id": "m", "email": "ada@example.com", **person}
+    walk.sandbox.insert("monitored_leads", monitored, activity_at=SINCE)
+    (typed, _) = lines_of("columns.md", "## Typed columns for undocumented streams")
+    (history,) = lines_of("recipes.md", "## Keep earlier signals of a lead")
     heading = "## Keeping names and personal data out"
-    (excluded,) = lines_of("columns.md", heading)
-    refresh = RUN.replace("run", "run --full-refresh")
-    walk.shell(RUN, excluded, refresh)
-    assert walk.tables_with("Ada Byron") == ["leads"]
-    walk.clean("columns.md", "### Rows that were loaded before")
+    (excluded, _) = lines_of("columns.md", heading)
+    (statements,) = lines_of("columns.md", "### Rows that were loaded before")
+    excluded = excluded.replace(
+        '"profile.url"', '"profile.url", "qualification.references.url"'
+    )
+    walk.shell(typed, history, RUN)
+    walk.shell.forget("schema")
+    names = walk.ask("SELECT count(full_name) FROM tap_leadintent.monitored_leads")
+    assert names == [(SIZES["monitored_leads"] + 1,)]
+    before = walk.tables()
+    walk.shell(excluded, RUN, statements)
+    tables = ["leads", "leads_history", "monitored_leads"]
+    assert sorted(walk.tables_with("Ada Byron")) == tables
+    walk.ask((walk.shell.project / "output/clear.sql").read_text("utf-8"))
     for value in ("Ada Byron", "ada@example.com"):
         assert walk.tables_with(value) == []
+    names = walk.ask("SELECT count(full_name) FROM tap_leadintent.monitored_leads")
+    assert names == [(0,)]
     assert walk.tables_with("of.example/ada") == ["monitored_leads"], "nobody named it"
+    after = walk.tables()
+    texts = [{"text": "Ada"}, {"text": "no url"}]
+    assert after["leads"]["l"]["qualification"] == {"references": texts}
+    kept = without("full_name", "email", "profile", "qualification")
+    for table in ("leads", "leads_history"):
+        for key, row in after[table].items():
+            assert kept(row) == kept(before[table][key])
 
 
 def test_schedules(walk: Walk) -> None:
@@ -107,7 +143,8 @@ def test_maps(walk: Walk) -> None:
     assert {key: without("signal_key")(row) for key, row in with_key} == (
         tables["leads"]
     )
-    walk.shell(erased, several, RUN)
+    of_history = erased.splitlines()[-1].replace(" leads ", " leads_history ")
+    walk.shell(erased, of_history, several, RUN)
     both = ["leads", "leads_history"]
     assert sorted(walk.tables_with("lead_123")) == both
     walk.clean("recipes.md", heading)

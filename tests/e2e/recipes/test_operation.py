@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -143,14 +144,29 @@ def test_the_script_can_be_stopped_as_process_1(walk: Walk) -> None:
         assert walk.tables()[stream] == expected_rows(walk.sandbox, stream)
 
 
-def test_crontab() -> None:
-    text = (DOCS / "recipes.md").read_text("utf-8")
-    pattern = r"^[\d*]+ .* && flock.* run.lock (.*)$"
-    full, hourly = "--full-refresh", "sh run.sh tap-leadintent target-postgres"
-    commands = re.findall(pattern, text, re.MULTILINE)
-    assert [each.replace(f"{full} ", "") for each in commands] == [hourly] * 2
-    assert full in commands[1]
-    assert "\nMELTANO_ENVIRONMENT=prod\n" in text
+def test_crontab(walk: Walk) -> None:
+    """As cron runs it, with none of the variables of a shell."""
+    shutil.copy(SCRIPT, walk.shell.project)
+    environments, production, _ = lines_of("production.md", "## Two environments")
+    (key, *_) = production.splitlines()
+    walk.shell(environments, key)
+    (crontab,) = lines_of("recipes.md", "## On a schedule", "crontab")
+    lines = crontab.splitlines()
+    settings = [line for line in lines if re.match(r"\w+=", line)]
+    commands = [line.split(maxsplit=5)[5] for line in lines if line not in settings]
+    assert len(commands) == 2
+    path = walk.shell.variables["PATH"]
+    settings = [
+        line.replace("/home/loader/.local/bin:", f"{path}:") for line in settings
+    ]
+    for command in commands:
+        there = command.replace("/srv/leads", str(walk.shell.project))
+        words = ["env", "-i", "HOME=/root", "SHELL=/bin/sh", *settings]
+        printed = walk.shell(shlex.join([*words, "/bin/sh", "-c", there]))
+        assert "clock" in printed or command == commands[1]
+        assert walk.tables("leads_prod")["leads"] == expected_rows(
+            walk.sandbox, "leads"
+        )
 
 
 def make_image(walk: Walk, installed: Path) -> Path:

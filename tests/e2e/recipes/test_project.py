@@ -1,21 +1,25 @@
 """The lines of the pages, each page in a Meltano project of its own."""
 
+import re
 import shutil
 
 import pytest
 import yaml
 
 from tap_leadintent.definitions import FOLDER
-from tests.support.clones import Repository
+from tests.support.clones import Repository, serving_another_package
 from tests.support.helpers import API_KEY, STREAMS
 from tests.support.pages import README, ROOT, blocks, section
 from tests.support.rows import expected_rows
-from tests.support.walk import RUN, SIZES, Walk, lines_of
+from tests.support.walk import DOCS, RUN, SIZES, Walk, lines_of
 
 pytestmark = pytest.mark.long
 LOGGED = 'import sys\nprint("This is the newer code.", file=sys.stderr)\n'
 # A run without them would be one of another definition.
 SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
+
+
+ADD_ALL = "git init --quiet && git add --all && git ls-files"
 
 
 def test_readme(walk: Walk) -> None:
@@ -31,11 +35,18 @@ def test_readme(walk: Walk) -> None:
     assert "150 records" in printed
     output = (walk.shell.folder / "clone/output").iterdir()
     assert {path.name.partition("-")[0] for path in output} == {*STREAMS}
+    *settings, _check, _folder, load = lines.splitlines()
+    refused = [
+        "export TAP_LEADINTENT_API_KEY=of-somebody-else",
+        f"{load} || echo failed",
+    ]
+    printed = walk.shell(*settings, *refused, folder="clone")
+    assert printed.endswith("\nfailed\n"), "a pipe hides what fails in its middle"
 
 
 def test_install(new_walk: Walk) -> None:
     walk, shell = new_walk, new_walk.shell
-    (_, first) = lines_of("install.md", "## A new project")
+    (_, first, _new_terminal) = lines_of("install.md", "## A new project")
     # It fails if there is something to do, which does not keep a reader from going on.
     shell(first.replace(":check\n", ":check || true\n"))
     tables = walk.tables()
@@ -129,9 +140,41 @@ def test_warehouses(walk: Walk) -> None:
     assert "BEGIN PUBLIC KEY" in walk.shell(f"export HOME={home}", keys)
     add = lines_of("warehouses.md")[0]
     walk.shell(add.replace("target-snowflake", "target-duckdb"), duckdb, files)
-    assert (walk.shell.project / "leads.duckdb").exists()
+    assert (walk.shell.project / "output/leads.duckdb").exists()
+    assert "leads.duckdb" not in walk.shell(ADD_ALL)
     output = (walk.shell.project / "output").iterdir()
     assert {path.stem for path in output} >= {*STREAMS}
+
+
+def test_another_package_of_the_name_never_runs(
+    walk: Walk, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Anyone could register it, with a higher version."""
+    with serving_another_package(tmp_path_factory.mktemp("index")) as index:
+        anyone = f"export UV_INDEX={index}"
+        by_name = "uvx --from tap-leadintent tap-leadintent-definition tap-leadintent"
+        assert "run by somebody else" in walk.shell(anyone, by_name)
+        (add,) = lines_of("warehouses.md")[:1]
+        walk.shell(anyone, add.replace("snowflake", "jsonl"))
+        assert walk.shell.plugin("loaders")
+        (walk.shell.folder / "bare").mkdir()
+        bare, _ = lines_of("settings.md", "## Without Meltano")
+        printed = walk.shell(anyone, bare, folder="bare")
+        assert "150 records" in printed
+        # Meltano installs what the definition names.
+        project = walk.shell.folder / "other"
+        shutil.copytree(walk.shell.project, project)
+        shutil.rmtree(project / ".meltano/extractors")
+        walk.shell(anyone, "meltano install tap-leadintent", folder="other")
+        check = "meltano invoke tap-leadintent --version"
+        assert "run by somebody else" not in walk.shell(check, folder="other")
+
+
+def test_no_page_installs_the_tap_by_its_name() -> None:
+    by_name = re.compile(r"(--from|install.*) '?tap-leadintent\b(?!-demo)")
+    for page in [README, *DOCS.rglob("*.md"), *DOCS.rglob("Dockerfile")]:
+        for block in [*blocks(page.read_text("utf-8"), "sh")]:
+            assert not by_name.search(block), page
 
 
 def test_scaling(walk: Walk) -> None:
@@ -147,13 +190,15 @@ def test_scaling(walk: Walk) -> None:
 
 
 def test_environments(walk: Walk) -> None:
-    environments, run = lines_of("production.md", "## Two environments")
+    environments, run, by_hand = lines_of("production.md", "## Two environments")
     (moved,) = lines_of("production.md", "## Another schema or database")
     (methods,) = lines_of("recipes.md", "## Another replication method")
-    key = f"export LEADINTENT_PROD_KEY={API_KEY}"
     walk.shell(RUN)
     before = len(walk.sandbox.requests())
-    walk.shell(methods, environments, key, run)
+    walk.shell(methods, environments, run)
+    assert API_KEY in (walk.shell.project / ".env").read_text("utf-8")
+    search = f"git grep --cached --name-only {API_KEY} || echo nowhere"
+    assert walk.shell(ADD_ALL, search).endswith("nowhere\n")
     by_range = {
         request["stream"]
         for request in walk.sandbox.requests()[before:]
@@ -165,6 +210,17 @@ def test_environments(walk: Walk) -> None:
         for stream in STREAMS:
             rows = walk.tables(schema)[stream]
             assert rows == expected_rows(walk.sandbox, stream), schema
+    heading = "## A state that outlives the machine"
+    backend, save, restore = lines_of("production.md", heading)
+    (shared, _bucket) = backend.splitlines()
+    names = walk.shell("meltano state list 2> /dev/null").splitlines()
+    assert [name.partition(":")[0] for name in names] == ["dev", "prod"]
+    walk.shell(save)
+    copied = walk.shell(shared, restore, "meltano state list 2> /dev/null").splitlines()
+    assert copied[-2:] == names
+    sent = len(walk.sandbox.requests())
+    walk.shell(shared, by_hand)
+    assert len(walk.sandbox.requests()) - sent < 50, "it knows what is loaded"
 
 
 def test_troubleshooting(walk: Walk) -> None:
