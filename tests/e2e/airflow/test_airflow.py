@@ -9,7 +9,7 @@ import socket
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -294,7 +294,9 @@ def runs_of_meltano() -> list[psutil.Process]:
     """Return the processes below this one that are `meltano run`."""
     found = []
     for process in psutil.Process().children(recursive=True):
-        words = process.cmdline()
-        if "run" in words and any(word.endswith("/meltano") for word in words):
-            found.append(process)
+        # It may have ended meanwhile.
+        with suppress(psutil.Error):
+            words = process.cmdline()
+            if "run" in words and any(word.endswith("/meltano") for word in words):
+                found.append(process)
     return found
