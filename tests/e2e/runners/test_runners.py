@@ -5,9 +5,12 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -21,6 +24,7 @@ from tests.support.pipelines import Pipeline, PostgresWarehouse, printed_by
 from tests.support.postgres import rows_by_id
 from tests.support.rows import expected_rows
 from tests.support.runs import SINCE, fill, poll
+from tests.support.walk import lines_of
 
 EXAMPLES = ROOT / "docs/examples"
 SIZES = {**dict.fromkeys(STREAMS, 30), "leads": 1000}
@@ -207,6 +211,38 @@ def test_dlt(
         for row in printed:
             identity = row.get("record_key") or row["id"]
             assert in_utc(row, key) == expected[identity]
+
+
+@contextmanager
+def webhook() -> Iterator[tuple[str, list[Any]]]:
+    """Serve a webhook, and give its address, and what was posted."""
+    posted: list[Any] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            posted.append((self.headers["Content-Type"], json.loads(body)))
+            self.send_response(200)
+            self.end_headers()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", posted
+        server.shutdown()
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_the_alert_in_slack(tmp_path: Path, code: int) -> None:
+    (lines,) = lines_of("runners.md", "## An alert in Slack")
+    stub = f"printf '%s\\n' 'tap: \"no\" \\ key' 'Grüße'\nexit {code}\n"
+    (tmp_path / "run.sh").write_text(stub, encoding="utf-8")
+    (tmp_path / "output").mkdir()
+    with webhook() as (address, posted):
+        lines = f"export SLACK_WEBHOOK={address}\n{lines}"
+        done = subprocess.run(["/bin/sh", "-c", lines], cwd=tmp_path, check=False)  # noqa: S603
+    assert done.returncode == code
+    text = {"text": 'tap: "no" \\ key\nGrüße\n'}
+    assert posted == ([("application/json", text)] if code else [])
 
 
 def test_the_units_of_systemd(tmp_path: Path) -> None:
