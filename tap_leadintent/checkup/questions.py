@@ -110,7 +110,7 @@ def keeps_order(probe: Probe) -> Found:
         if at[0] != at[-1] and sorted(at) in (at, at[::-1]):
             order = "oldest" if at[0] < at[-1] else "newest"
             return "yes", {"order": f"{order} first by {names(['.'.join(path)])}"}
-    return "yes", {"order": "by no time that they show"}
+    return "yes", {"order": "not by a time that the records have"}
 
 
 def do_pages_follow(probe: Probe) -> Found:
