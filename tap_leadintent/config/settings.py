@@ -110,6 +110,13 @@ SCHEMA = th.PropertiesList(
         '`{"leads": {"lead_country_codes": ["DE", "AT"]}}`.',
     ),
     th.Property(
+        "objects_as_text",
+        th.BooleanType,
+        default=False,
+        description="Writes objects and lists as JSON text, for loaders that cannot "
+        "take them.",
+    ),
+    th.Property(
         "load_receipts",
         th.BooleanType,
         default=False,

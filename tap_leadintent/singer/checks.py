@@ -185,6 +185,11 @@ def _such_as(schema: Mapping[str, Any]) -> str:
 def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
     if config.get("flattening_enabled") and "flattening_max_depth" not in config:
         yield "flattening_max_depth: is required with flattening_enabled"
+    if config.get("flattening_enabled") and config.get("flattening_max_depth", 1) < 1:
+        yield (
+            "flattening_max_depth: set 1 or more, as less flattens nothing; to load "
+            "objects as JSON text, set objects_as_text in place of flattening_enabled"
+        )
     if "fake." in str(config.get("stream_maps")) and not find_spec("faker"):
         install = f"pip install '{tap}[faker]'"
         yield f"stream_maps: `fake` needs another package: {install}"

@@ -7,7 +7,6 @@ each entry has a mapper of the SDK for itself here.
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from singer_sdk import Tap
 from singer_sdk import mapper as sdk
@@ -17,7 +16,7 @@ from tap_leadintent.singer.checks import find_unknown_names
 from tap_leadintent.singer.errors import ConfigError
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import Record, SingerStream
-from tap_leadintent.singer.stream_map import StreamMap
+from tap_leadintent.singer.stream_map import Options, StreamMap
 
 _NAMES = {"_", "config", "fake", "record"}
 _NAMES |= {"__original_stream_name__", "__stream_name__"}
@@ -58,10 +57,14 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
                 problems += (f"stream_maps.{entry}.{text}" for text in unknown)
     if problems:
         raise ConfigError("\n".join(map(summarize, dict.fromkeys(problems))))
-    options = sdk.PluginMapper({**tap.config, "stream_maps": {}}, tap.logger)
+    plain = sdk.PluginMapper({**tap.config, "stream_maps": {}}, tap.logger)
+    options = Options(
+        flattening=plain.flattening_options,
+        objects_as_text=tap.config.get("objects_as_text", False),
+    )
     for name, found in maps.items():
         mapper.stream_maps[name] = [
-            _complete(made, definition, streams[name], options.flattening_options)
+            _complete(made, definition, streams[name], options)
             for made, definition in found
         ]
     return mapper
@@ -92,13 +95,14 @@ def _complete(
     made: sdk.StreamMap,
     definition: Record,
     stream: SingerStream,
-    flattening: Any,  # noqa: ANN401 - a private class of the SDK
+    options: Options,
 ) -> sdk.StreamMap:
-    does_nothing = type(made) is sdk.SameRecordTransform and not flattening.enabled
+    changes_objects = options.flattening.enabled or options.objects_as_text
+    does_nothing = type(made) is sdk.SameRecordTransform and not changes_objects
     if does_nothing or isinstance(made, sdk.RemoveRecordTransform):
         return made
     try:
-        return StreamMap(made, definition, stream, flattening)
+        return StreamMap(made, definition, stream, options)
     except (KeyError, TypeError, ValueError) as error:
         # The SDK's function expects a type in each column.
         reason = error if isinstance(error, ValueError) else "a column has no type"

@@ -178,6 +178,16 @@ def test_a_start_after_the_end_or_in_the_future(
     assert message.startswith(f"start_date: {start} {text}")
 
 
+@pytest.mark.parametrize("depth", [0, -1])
+def test_a_depth_at_which_nothing_is_flattened(
+    refused: Callable[..., list[str]], depth: int
+) -> None:
+    change = {"flattening_enabled": True, "flattening_max_depth": depth}
+    (message,) = refused(change)
+    assert message.startswith("flattening_max_depth: set 1 or more, as less flattens")
+    assert "objects_as_text" in message
+
+
 def test_all_mistakes_are_listed_one_per_line(cli: Callable[..., Result]) -> None:
     wrong = {
         "base_url": "x",

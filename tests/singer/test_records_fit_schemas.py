@@ -60,21 +60,25 @@ def written(records: str, config: Json, catalog: Json) -> str:
     st.sampled_from(STREAMS),
     catalogs,
     st.lists(records, max_size=3),
-    st.none() | st.integers(0, 3),
+    st.sampled_from([{}, {"objects_as_text": True}]),
+    st.none() | st.integers(1, 3),
 )
 @example(
     "leads",
     {},
     [{"id": "a", "signal": {"observed_at": "soon"}, "score": {"value": "5"}}],
+    {},
     1,
 )
 def test_every_record_is_valid_as_a_target_checks_it(
-    stream: str, columns: Json, records: list[Json], depth: int | None
+    stream: str, columns: Json, records: list[Json], config: Json, depth: int | None
 ) -> None:
-    flat = {"flattening_enabled": True, "flattening_max_depth": depth}
+    if depth is not None:
+        flat = {"flattening_enabled": True, "flattening_max_depth": depth}
+        config = {**config, **flat}
     catalog = only(stream)
     entries(catalog)[stream]["schema"]["properties"].update(columns)
-    lines = written(json.dumps(records), {} if depth is None else flat, catalog)
+    lines = written(json.dumps(records), config, catalog)
     counter = CheckingTarget(config={}).process_lines(io.StringIO(lines))
     assert counter["RECORD"] <= len(records)
     assert counter["RECORD"] > 0 or not records

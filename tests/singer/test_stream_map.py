@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from singer_sdk.mapper import PluginMapper, SameRecordTransform
 
 from tap_leadintent.findings import Findings
-from tap_leadintent.singer.stream_map import StreamMap
+from tap_leadintent.singer.stream_map import Options, StreamMap
 from tests.support.columns import ARRAY, OBJECT, TEXT, TIME, opened
 from tests.support.helpers import Json, declared_stream
 
@@ -26,7 +26,12 @@ def flattening(
     flat = PluginMapper(plugin_config=config, logger=STREAM.logger).flattening_options
     schema = opened(**fields, additional_properties=OBJECT)
     STREAM.findings = findings or Findings(STREAM.logger)
-    return StreamMap(SameRecordTransform("leads", schema, None, None), {}, STREAM, flat)
+    return StreamMap(
+        SameRecordTransform("leads", schema, None, None),
+        {},
+        STREAM,
+        Options(flattening=flat),
+    )
 
 
 def transform(stream_map: StreamMap, record: Json) -> Json:

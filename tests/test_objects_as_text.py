@@ -1,0 +1,141 @@
+"""`objects_as_text`: the same rows, with JSON text in the columns of objects."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tap_leadintent.sandbox import Sandbox
+from tests.support.columns import ARRAY, TEXT, opened
+from tests.support.helpers import (
+    STREAMS,
+    Json,
+    Run,
+    RunTap,
+    entries,
+    exact_json,
+    only,
+    select,
+)
+
+SETTING = {"objects_as_text": True}
+TEXT_COLUMN = {"type": ["string", "null"]}
+FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}
+EXCLUDED = {"exclude_fields": {"leads": ["company.name", "new.secret"]}}
+MAPS = {
+    "stream_maps": {
+        "leads": {
+            "company": None,
+            "profile": "self",
+            "copied": "signal",
+            "guessed": "record['signal']",
+            "dumped": "json.dumps(signal)",
+        },
+        "copies": {
+            "__source__": "leads",
+            "__else__": None,
+            "id": "id",
+            "signal": "signal",
+        },
+    }
+}
+LEAD = {
+    "id": "odd",
+    "full_name": ["Łukasz", {"b": 1, "a": [1.5, None]}],
+    "company": {"name": "Müller", "domain": "müller.example", "employees": 2**60},
+    "qualification": {"references": [{"url": "u", "label": "ß"}], "new": {}},
+    "new": {"z": 1, "a": "\u2028", "secret": "x"},
+}
+
+
+def run(tap: RunTap, config: Json, **more: Any) -> Run:
+    return tap(config, **more).succeeded()
+
+
+def read(row: Json, columns: Json) -> Json:
+    """Parse the texts of the columns that hold objects without the setting."""
+    return {
+        name: exact_json(value)
+        if isinstance(value, str) and not {"object", "array"}.isdisjoint(types)
+        else value
+        for name, value in row.items()
+        for types in [columns[name]["type"]]
+    }
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, FLAT, EXCLUDED, MAPS, {**FLAT, **EXCLUDED}, {**FLAT, "stream_maps": {}}],
+    ids=["plain", "flat", "excluded", "mapped", "flat and excluded", "empty maps"],
+)
+def test_rows_are_the_same_and_hold_no_objects(
+    tap: RunTap, sandbox: Sandbox, config: Json, settings: Json
+) -> None:
+    sandbox.insert("leads", LEAD)
+    # Otherwise, `window_end` depends on when the run begins.
+    config |= {"end_date": "2026-11-01", **settings}
+    catalog = only(*STREAMS)
+    select(catalog, "leads", "signal", "reason", selected=False)
+    typed = {"new": opened(z=TEXT), "full_name": {**ARRAY, "items": TEXT}}
+    entries(catalog)["leads"]["schema"]["properties"].update(typed)
+    expected = run(tap, config, catalog=catalog)
+    found = run(tap, {**config, **SETTING}, catalog=catalog)
+    names = dict.fromkeys(m["stream"] for m in expected.messages if "stream" in m)
+    assert names.keys() >= {*STREAMS}
+    for name in names:
+        columns = expected.schema(name)["properties"]
+        text_columns = found.schema(name)["properties"]
+        assert text_columns.keys() == columns.keys()
+        for column, schema in text_columns.items():
+            holds_objects = not {"object", "array"}.isdisjoint(columns[column]["type"])
+            assert schema == (TEXT_COLUMN if holds_objects else columns[column])
+        rows = found.records(name)
+        assert rows
+        assert not [
+            v for row in rows for v in row.values() if isinstance(v, dict | list)
+        ]
+        if "guessed" not in columns:
+            assert [read(row, columns) for row in rows] == expected.records(name)
+
+
+def test_text_keeps_the_order_and_the_characters_of_the_api(
+    tap: RunTap, sandbox: Sandbox, config: Json
+) -> None:
+    sandbox.insert("leads", LEAD)
+    rows = run(tap, {**config, **SETTING}, catalog=only("leads")).records("leads")
+    (row,) = [row for row in rows if row["id"] == "odd"]
+    assert row["company"] == (
+        '{"name":"Müller","domain":"müller.example","employees":1152921504606846976}'
+    )
+    assert row["signal"] is None
+    assert row["additional_properties"] == (
+        '{"new":{"z":1,"a":"\u2028","secret":"x"},'
+        '"full_name":["Łukasz",{"b":1,"a":[1.5,null]}]}'
+    )
+
+
+def test_what_a_map_makes_is_text(tap: RunTap, sandbox: Sandbox, config: Json) -> None:
+    signal = {"type": "ü"}
+    sandbox.insert("leads", {**LEAD, "signal": signal})
+    done = run(tap, {**config, **MAPS, **SETTING}, catalog=only("leads"))
+    (row,) = [row for row in done.records("leads") if row["id"] == "odd"]
+    assert "company" not in row
+    for name in ("copied", "guessed", "dumped"):
+        assert json.loads(row[name])["type"] == "ü"
+
+
+@pytest.mark.parametrize("types", [["object", "string", "null"], None], ids=str)
+def test_a_column_that_allows_other_types_too(
+    tap: RunTap, sandbox: Sandbox, config: Json, types: list[str] | None
+) -> None:
+    values = [{"a": 1}, "text", None]
+    sandbox.insert(
+        "leads", *({"id": f"{n}", "new": value} for n, value in enumerate(values))
+    )
+    catalog = only("leads")
+    column = {} if types is None else {"type": types}
+    entries(catalog)["leads"]["schema"]["properties"]["new"] = column
+    done = run(tap, {**config, **SETTING}, catalog=catalog)
+    assert done.schema("leads")["properties"]["new"] == TEXT_COLUMN
+    rows = {row["id"]: row["new"] for row in done.records("leads")}
+    assert [rows[f"{n}"] for n in range(len(values))] == ['{"a":1}', "text", None]
