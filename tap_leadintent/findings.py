@@ -17,6 +17,9 @@ _MAX_SHOWN = 1_000
 _MAX_KEPT = 100
 """Names that the state keeps; more would make it long."""
 
+_MAX_LENGTH = 100
+"""Characters of a name that the state keeps."""
+
 
 class Finding(Enum):
     """The kinds of findings, each with the text of its line.
@@ -127,9 +130,12 @@ class Findings:
 
     @property
     def remembered_names(self) -> list[str]:
-        """What this run or an earlier one has named that is worth a line once."""
+        """What this run or an earlier one has named that is worth a line once.
+
+        It is without names that may be data; these are named in each run.
+        """
         found = self._known.union(*(self._found[each] for each in _ONCE))
-        return sorted(found)[:_MAX_KEPT]
+        return sorted(filter(_is_for_state, found))[:_MAX_KEPT]
 
     def news(self, finding: Finding) -> list[str]:
         """Return the names of a finding, without what an earlier run has named."""
@@ -150,3 +156,12 @@ class Findings:
                 fields=counted(len(names), "field"),
             )
             self._logger.log(self._levels.get(finding, logging.WARNING), "%s", text)
+
+
+def _is_for_state(name: str) -> bool:
+    """Return whether a name is short and looks like the name of a field.
+
+    An API may use data as names, such as an e-mail address or a telephone number.
+    """
+    has_letters = any(map(str.isalpha, name))
+    return has_letters and "@" not in name and len(name) <= _MAX_LENGTH

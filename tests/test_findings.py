@@ -1,5 +1,6 @@
 """What is worth a line about a stream: bounded, printable and once."""
 
+import json
 import logging
 
 import pytest
@@ -60,6 +61,20 @@ def test_what_a_run_has_named_is_not_repeated_by_later_runs(
     again = tap(config, catalog=only("custom_signals"), state=first.state).succeeded()
     assert len(again.records("custom_signals")) == 100
     assert not [text for text in texts if text in again.stderr]
+
+
+def test_names_that_may_be_data_are_not_in_the_state(
+    tap: RunTap, sandbox: Sandbox, config: Json
+) -> None:
+    names = ["ada@example.com", "+49 170 1234567", "2026-01-31", "1.5", "x" * 101]
+    record = {"id": "a", **dict.fromkeys([*names, "größe", "x" * 100], 1)}
+    sandbox.faults(status(200, body=last_page(record, **{"7": 1, "took": 1})))
+    run = tap(config, catalog=only("custom_signals")).succeeded()
+    assert "ada@example.com" in run.stderr
+    state = run.state["bookmarks"]["custom_signals"]
+    assert ["größe", "took", "x" * 100] in state.values()
+    assert "1.5" not in json.dumps(run.state)
+    assert "@" not in json.dumps(run.state)
 
 
 def test_an_excluded_field_that_no_record_has_is_named_in_a_later_run_too(

@@ -85,7 +85,7 @@ def infer(records: Sequence[Record], declared: Collection[str]) -> dict[str, Sch
     fields = builder.to_schema().get("properties", {})
     spellings = Counter(n.lower() for n in {*declared}.union(*records))
     return {
-        name: _column(name, fields[name]["type"], [each.get(name) for each in records])
+        name: _column(name, fields[name], [each.get(name) for each in records])
         for name in sorted(fields.keys() - declared)
         # A field with several types has a list of them, or no type.
         if isinstance(fields[name].get("type"), str)
@@ -94,11 +94,24 @@ def infer(records: Sequence[Record], declared: Collection[str]) -> dict[str, Sch
     }
 
 
-def _column(name: str, kind: str, values: Sequence[Any]) -> Schema:
-    column: Schema = {"type": [kind.replace("integer", "number"), "null"]}
-    if kind == "object":
-        column["additionalProperties"] = True
+def _column(name: str, field: Schema, values: Sequence[Any]) -> Schema:
+    column = _nullable(field["type"])
+    if field["type"] == "array":
+        types = field.get("items", {}).get("type", [])
+        item_types = {types} if isinstance(types, str) else {*types}
+        item_types -= {"null"}
+        # Without `items`, loaders take any list. `target-postgres` cannot load lists
+        # of lists into the column that it makes for `items`.
+        if len(item_types) == 1 and "array" not in item_types:
+            column["items"] = _nullable(item_types.pop())
     is_time = (each is None or utc_timestamp(each) for each in values)
-    if kind == "string" and name.endswith(_TIME_NAMES) and all(is_time):
+    if field["type"] == "string" and name.endswith(_TIME_NAMES) and all(is_time):
         column["format"] = "date-time"
     return column
+
+
+def _nullable(kind: str) -> Schema:
+    schema: Schema = {"type": [kind.replace("integer", "number"), "null"]}
+    if kind == "object":
+        schema["additionalProperties"] = True
+    return schema

@@ -225,6 +225,10 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
             problem = f"there is no such method, only {' and '.join(_METHODS)}"
             yield f"catalog: {stream.name}: the replication method {method}: {problem}"
         columns = stream.effective_schema.get("properties", {})
+        if not columns:
+            text = "has no columns; give what --discover prints, or deselect it"
+            yield f"catalog: {stream.name}: {text}"
+            continue
         keys = filter(None, [stream.replication_key, *stream.primary_keys])
         for problem in find_unknown_names(dict.fromkeys(keys), columns, "column"):
             yield f"catalog: {stream.name}: the key {problem}"

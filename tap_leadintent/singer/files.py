@@ -25,6 +25,10 @@ from tap_leadintent.singer.log import summarize
 Json = dict[str, Any]
 """A JSON object."""
 
+_MAX_DEPTH = 100
+"""Levels of objects and lists in a file. With more, Python's functions that copy and
+compare values could fail. No state and no catalog of the tap has ten."""
+
 _REFERENCE = re.compile(r"\$\{?(\w+)\}?")
 """A value that is taken from an environment variable, as Meltano writes it."""
 
@@ -167,7 +171,27 @@ def read_json(path: str) -> Json:
     with click.open_file(path, encoding="utf-8") as file:
         if not (text := file.read().strip()):
             raise ValueError("it is empty")
-        return msgspec.json.decode(text, type=Json)
+    try:
+        content = msgspec.json.decode(text, type=Json)
+        is_too_deep = _is_too_deep(content)
+    except RecursionError:
+        is_too_deep = True
+    if is_too_deep:
+        raise ValueError(f"it is nested more than {_MAX_DEPTH} levels deep")
+    return content
+
+
+def _is_too_deep(content: Json) -> bool:
+    level: list[Any] = [content]
+    for _ in range(_MAX_DEPTH):
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                below += value.values()
+            elif isinstance(value, list):
+                below += value
+        level = below
+    return bool(level)
 
 
 def variable_of(tap: str, setting: str) -> str:
@@ -240,6 +264,6 @@ def read_environment(tap: str, schema: Mapping[str, Any]) -> Json:
             continue
         config[name] = text
         if "string" not in setting["type"]:
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 config[name] = msgspec.json.decode(text)
     return config

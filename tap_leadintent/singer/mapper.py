@@ -40,7 +40,10 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
     rules = {name: entries.pop(name) for name in [*entries] if name.startswith("__")}
     mapper = _sdk_mapper(tap, streams, rules)
     # A map of the SDK changes its own raw schema; that of a default map is complete.
-    columns = {n: m.raw_schema["properties"] for n, (m,) in mapper.stream_maps.items()}
+    columns = {
+        name: made.raw_schema.get("properties", {})
+        for name, (made,) in mapper.stream_maps.items()
+    }
     maps: dict[str, list[tuple[sdk.StreamMap, Record]]]
     maps = {name: [(made, {})] for name, (made,) in mapper.stream_maps.items()}
     problems: list[str] = []
@@ -99,7 +102,8 @@ def _complete(
 ) -> sdk.StreamMap:
     changes_objects = options.flattening.enabled or options.objects_as_text
     does_nothing = type(made) is sdk.SameRecordTransform and not changes_objects
-    if does_nothing or isinstance(made, sdk.RemoveRecordTransform):
+    has_columns = "properties" in made.transformed_schema
+    if does_nothing or not has_columns or isinstance(made, sdk.RemoveRecordTransform):
         return made
     try:
         return StreamMap(made, definition, stream, options)

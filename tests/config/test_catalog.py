@@ -15,6 +15,8 @@ from tests.support.helpers import (
     select,
 )
 
+FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}
+
 # Each changes an entry of the catalog, and gives the end of the one line that follows.
 MISTAKES: dict[str, tuple[Json, str]] = {
     "custom_signals": (
@@ -85,12 +87,41 @@ def test_a_column_whose_schema_is_invalid(tap: RunTap) -> None:
     assert f"/catalog.json: leads: {place}: 1 is not " in line
 
 
+@each_reading_entry
+@pytest.mark.parametrize("settings", [{}, {"objects_as_text": True}, FLAT], ids=str)
+def test_a_stream_without_a_schema(
+    tap: RunTap, sandbox: Sandbox, config: Json, settings: Json, arguments: list[str]
+) -> None:
+    catalog = only("leads", "custom_signals")
+    del entries(catalog)["leads"]["schema"]
+    line = tap({**config, **settings}, *arguments, catalog=catalog).failed()
+    assert line.startswith("catalog: leads: has no columns; give what --discover ")
+    assert not sandbox.requests()
+    select(catalog, "leads", selected=False)
+    tap({**config, **settings}, *arguments, catalog=catalog).succeeded()
+
+
+@pytest.mark.parametrize("settings", [{}, FLAT, {"objects_as_text": True}], ids=str)
+def test_the_length_of_a_text_column_is_passed_on(
+    tap: RunTap, sandbox: Sandbox, config: Json, settings: Json
+) -> None:
+    sandbox.insert("leads", {"id": "long", "full_name": "Ada Lovelace", "title": "CTO"})
+    catalog = only("leads")
+    column = {"type": ["string", "null"], "maxLength": 5}
+    columns = {"full_name": column, "title": column}
+    entries(catalog)["leads"]["schema"]["properties"].update(columns)
+    done = tap({**config, **settings}, catalog=catalog).succeeded()
+    assert done.schema("leads")["properties"].items() >= columns.items()
+    (row,) = [row for row in done.records("leads") if row["id"] == "long"]
+    assert (row["full_name"], row["title"]) == (None, "CTO")
+    assert "Ada Lovelace" in str(row["additional_properties"])
+
+
 @pytest.mark.parametrize("column", [{"enum": ["a"]}, {"anyOf": [{"enum": ["a"]}]}])
 def test_a_column_without_a_type_cannot_be_flattened(tap: RunTap, column: Json) -> None:
     catalog = only("leads")
     entries(catalog)["leads"]["schema"]["properties"]["stage"] = column
-    flat = {"flattening_enabled": True, "flattening_max_depth": 1}
-    line = tap({**VALID, **flat}, catalog=catalog).failed()
+    line = tap({**VALID, **FLAT}, catalog=catalog).failed()
     assert line == ("flattening_enabled: leads: a column has no type")
 
 

@@ -70,6 +70,20 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
     assert run(*paths) == "page_size: 0 is too small; the least is 1"
 
 
+DEEP = '{"streams": %s%s, "bookmarks": {"leads": {"x": %s%s}}}'
+
+
+@pytest.mark.parametrize("levels", [200, 5_000])
+@pytest.mark.parametrize("option", ["--catalog", "--state", "--config"])
+def test_a_file_that_is_nested_too_deep(
+    tmp_path: Path, option: str, levels: int
+) -> None:
+    deep = tmp_path / "deep.json"
+    deep.write_text(DEEP % (("[" * levels, "]" * levels) * 2), encoding="utf-8")
+    line = run(*options(tmp_path, config=VALID), option, str(deep))
+    assert line.startswith(f"{option} {deep}: it is nested more than 100 levels deep; ")
+
+
 @pytest.mark.parametrize(
     ("option", "text"),
     [
