@@ -18,15 +18,17 @@ def run_dbt(
     programs: Path,
     folder: Path,
     *arguments: str,
+    project: Path = PROJECT,
     profiles: Path = PROJECT,
     variables: Mapping[str, str] | None = None,
 ) -> str:
-    """Run a command of dbt in the example project.
+    """Run a command of dbt in the example project, or in another.
 
     Args:
         programs: The folder that contains dbt.
         folder: A folder for dbt's own files.
         arguments: The command and its options, such as `build`.
+        project: The folder of the project.
         profiles: The folder of `profiles.yml`.
         variables: Additional environment variables.
 
@@ -37,7 +39,7 @@ def run_dbt(
     command = shlex.join([dbt, *arguments, "--profiles-dir", str(profiles)])
     return typed(
         f"{command} || true",
-        PROJECT,
+        project,
         DBT_SEND_ANONYMOUS_USAGE_STATS="false",
         DBT_TARGET_PATH=str(folder / "target"),
         DBT_LOG_PATH=str(folder / "logs"),

@@ -1,8 +1,10 @@
-"""The example dbt project, built on tables of PostgreSQL."""
+"""The example dbt project, built on tables of PostgreSQL and DuckDB."""
 
 import json
+import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +12,23 @@ import pytest
 import yaml
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, run_dbt
+from tests.support.clones import Repository
+from tests.support.dbt import (
+    ALL_IS_WELL,
+    PROJECT,
+    REQUIREMENTS,
+    assert_opened,
+    run_dbt,
+)
 from tests.support.environments import build
 from tests.support.helpers import API_KEY, STREAMS, Json, RunTap, raw_records
 from tests.support.in_process import typed_catalog
 from tests.support.pages import ROOT, section, settings_of_tap
+from tests.support.pipelines import printed_by
 from tests.support.postgres import rows_of
+from tests.support.rows import instant
 from tests.support.schemas import Schema
+from tests.support.targets import run_target
 
 STAGING = ROOT / "docs/examples/dbt/models/staging/staging.yml"
 MODELS = yaml.safe_load(STAGING.read_text("utf-8"))["models"]
@@ -34,6 +46,20 @@ LOADS: dict[str, list[Json]] = {
     "typed later": [{}, {TYPED: True}],
 }
 
+
+QUERY = """
+import duckdb, sys
+path, query = sys.argv[1:]
+for (row,) in duckdb.connect(path, read_only=True).execute(query).fetchall():
+    print(row)
+"""
+SALES = ROOT / "docs/examples/dbt/models/sales"
+PACKAGES = """
+packages:
+  - git: "file://{}"
+    subdirectory: docs/examples/dbt
+    revision: main
+"""
 
 BEHIND = """
     UPDATE tap_leadintent.loads SET complete_to = complete_to - INTERVAL '40 days'
@@ -58,8 +84,18 @@ class Project:
     schema: Schema
     programs: Path
 
+    @property
+    def duckdb(self) -> Path:
+        """The database of DuckDB."""
+        return self.schema.folder / "leads.duckdb"
+
     def load(self, *configs: Json) -> None:
-        """Run the tap once with each configuration; the first run has no state."""
+        """Run the tap once with each configuration; the first run has no state.
+
+        Both PostgreSQL and DuckDB load what it writes.
+        """
+        place = {"path": str(self.duckdb)}
+        place["default_target_schema"] = self.schema.folder.name
         state = None
         for given in configs:
             config = {**given}
@@ -67,15 +103,17 @@ class Project:
             catalog = typed_catalog(self.schema.folder, config) if is_typed else None
             run = self.tap(config, state=state, catalog=catalog).succeeded()
             self.schema.load(run)
+            run_target(self.schema.folder, "target-duckdb", place, run.stdout)
             state = run.state
 
-    def dbt(self, *command: str, **variables: Any) -> str:
+    def dbt(self, *command: str, target: str = "postgres", **variables: Any) -> str:
         """Run a command of dbt with variables of the project; return what it prints."""
-        options = ("--vars", json.dumps(variables))
+        options = ("--vars", json.dumps(variables), "--target", target)
         schema, folder = self.schema, self.schema.folder
         with schema.postgres.connect() as connection:
             place = {"POSTGRES_HOST": connection.info.host}
         place["LEADINTENT_SCHEMA"] = folder.name
+        place["DUCKDB_PATH"] = str(self.duckdb)
         return run_dbt(self.programs, folder, *command, *options, variables=place)
 
     def rows(self, model: str) -> list[Json]:
@@ -83,6 +121,12 @@ class Project:
         return rows_of(
             self.schema.postgres, f"{self.schema.folder.name}_staging", model
         )
+
+    def rows_in_duckdb(self, model: str) -> list[Json]:
+        """Return the rows of a model in DuckDB, times as text."""
+        name = f'"{self.schema.folder.name}_staging".{model}'
+        query = f"SELECT to_json(t)::TEXT FROM {name} AS t"  # noqa: S608
+        return printed_by(self.programs, "-c", QUERY, str(self.duckdb), query)
 
 
 @pytest.fixture
@@ -106,6 +150,98 @@ def test_staging_models_open_every_field_of_the_sandbox(
     if has_history:
         records = raw_records(sandbox, "leads")
         assert_opened(project.rows("stg_leads_history"), records, KEYS["stg_leads"])
+
+
+@pytest.mark.parametrize("loads", LOADS.values(), ids=LOADS)
+def test_duckdb_has_the_same_views(
+    project: Project, sandbox: Sandbox, config: Json, loads: list[Json]
+) -> None:
+    sandbox.insert("leads", {"id": "odd", "score": {"value": 0.123456789}, "new": [1]})
+    project.load(*({**config, **change} for change in loads))
+    end = f"{datetime.fromisoformat(sandbox.now()):%F %T}"
+    has_history = "stream_maps" in loads[0]
+    for target in ("postgres", "duckdb"):
+        options = {"leads_history": has_history, "as_of": end}
+        printed = project.dbt("build", target=target, **options)
+        assert ALL_IS_WELL in printed, printed[-3000:]
+    models = [
+        path.stem for path in (*STAGING.parent.glob("*.sql"), *SALES.glob("*.sql"))
+    ]
+    found = 0
+    for model in models:
+        if model == "stg_leads_history" and not has_history:
+            continue
+        rows = [comparable(row) for row in project.rows(model)]
+        rows_in_duckdb = [comparable(row) for row in project.rows_in_duckdb(model)]
+        assert sorted(rows_in_duckdb) == sorted(rows), model
+        found += bool(rows)
+    assert found >= 10
+
+
+def comparable(row: Json) -> str:
+    """Return a row as text, the same for equal rows of both databases."""
+    return repr({name: _plain(value) for name, value in sorted(row.items())})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _plain(value[name]) for name in sorted(value)}
+    return instant(value) or value if isinstance(value, str) else value
+
+
+def test_another_project_uses_it_as_a_package(
+    project: Project, sandbox: Sandbox, config: Json, tmp_path: Path
+) -> None:
+    repository = Repository(tmp_path / "repository")
+    shutil.copytree(PROJECT, repository.folder / "docs/examples/dbt")
+    repository.commit()
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "packages.yml").write_text(PACKAGES.format(repository.folder), "utf-8")
+    shutil.copy(PROJECT / "profiles.yml", own)
+    about = {"name": "own", "version": "1.0.0", "profile": "leadintent"}
+    (own / "dbt_project.yml").write_text(json.dumps(about), "utf-8")
+    project.load(config)
+    place = {"LEADINTENT_SCHEMA": tmp_path.name, "DUCKDB_PATH": str(project.duckdb)}
+    select = ["--select", "leadintent"]
+    for command in (["deps"], ["build", *select, "--target", "duckdb"]):
+        printed = run_dbt(
+            project.programs,
+            tmp_path,
+            *command,
+            project=own,
+            profiles=own,
+            variables=place,
+        )
+    assert ALL_IS_WELL in printed, printed[-3000:]
+    rows = [comparable(row) for row in project.rows_in_duckdb("stg_leads")]
+    assert ALL_IS_WELL in project.dbt("build", "--select", "stg_leads")
+    expected = [comparable(row) for row in project.rows("stg_leads")]
+    assert sorted(rows) == sorted(expected)
+    assert len(rows) == len(raw_records(sandbox, "leads"))
+
+
+@pytest.mark.parametrize("macro", ["value_in", "json_in", "now_in_utc"])
+def test_another_adapter_is_told_what_is_missing(project: Project, macro: str) -> None:
+    given = {} if macro == "now_in_utc" else {"column": "x", "path": "y"}
+    command = ("run-operation", f"default__{macro}", "--args", json.dumps(given))
+    printed = project.dbt(*command)
+    assert "Add macros for postgres to macros/nested.sql, such as" in printed
+
+
+def test_tables_without_load_times_fail(project: Project, config: Json) -> None:
+    project.load(config)
+    project.schema.ask("UPDATE tap_leadintent.leads SET _sdc_extracted_at = NULL")
+    printed = project.dbt("build", "--select", "stg_leads", "stg_signal_agents")
+    assert " ERROR=1 " in printed, printed[-3000:]
+    assert (
+        "Load the table of stg_leads again with the loader's setting for metadata "
+        "columns on: no row has a time in _sdc_extracted_at"
+    ) in printed
 
 
 def test_fields_that_are_left_out_are_named(project: Project, config: Json) -> None:

@@ -2,11 +2,25 @@
 {% macro as_of() -%}
   {%- if var('as_of', none) -%}
   cast('{{ var('as_of') }}' as {{ type_timestamp() }})
-  {%- elif target.type == 'snowflake' -%}
-  sysdate()
   {%- else -%}
-  (now() at time zone 'UTC')
+  {{ adapter.dispatch('now_in_utc', 'leadintent')() }}
   {%- endif -%}
+{%- endmacro %}
+
+{% macro default__now_in_utc() -%}
+  {{ no_macros_for_this_adapter() }}
+{%- endmacro %}
+
+{% macro postgres__now_in_utc() -%}
+  (now() at time zone 'UTC')
+{%- endmacro %}
+
+{% macro duckdb__now_in_utc() -%}
+  (now() at time zone 'UTC')
+{%- endmacro %}
+
+{% macro snowflake__now_in_utc() -%}
+  sysdate()
 {%- endmacro %}
 
 {% macro days_ago(days) -%}

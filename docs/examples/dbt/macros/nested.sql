@@ -58,7 +58,29 @@
 {%- endmacro %}
 
 {% macro number_in(column, path) -%}
-  {{ safe_cast_to('float' if target.type == 'snowflake' else 'numeric', text_in(column, path)) }}
+  {{ safe_cast_to(number_type(), text_in(column, path)) }}
+{%- endmacro %}
+
+{# The type of numbers, which are fractions in most APIs. `numeric` would keep only three
+   digits after the point in DuckDB, and none in Snowflake. #}
+{% macro number_type() %}
+  {{- adapter.dispatch('number_type', 'leadintent')() -}}
+{% endmacro %}
+
+{% macro default__number_type() -%}
+  {{ no_macros_for_this_adapter() }}
+{%- endmacro %}
+
+{% macro postgres__number_type() -%}
+  numeric
+{%- endmacro %}
+
+{% macro snowflake__number_type() -%}
+  float
+{%- endmacro %}
+
+{% macro duckdb__number_type() -%}
+  double
 {%- endmacro %}
 
 {% macro boolean_in(column, path) -%}
@@ -67,8 +89,12 @@
 
 {# These macros return NULL for a text that is no such value. #}
 {% macro safe_cast_to(type, text) %}
-  {{- adapter.dispatch('safe_cast_to')(type, text) -}}
+  {{- adapter.dispatch('safe_cast_to', 'leadintent')(type, text) -}}
 {% endmacro %}
+
+{% macro default__safe_cast_to(type, text) -%}
+  {{ no_macros_for_this_adapter() }}
+{%- endmacro %}
 
 {% macro postgres__safe_cast_to(type, text) -%}
   case when pg_input_is_valid({{ text }}, '{{ type }}') then cast({{ text }} as {{ type }}) end
@@ -78,9 +104,17 @@
   try_cast({{ text }} as {{ type }})
 {%- endmacro %}
 
+{% macro duckdb__safe_cast_to(type, text) -%}
+  try_cast({{ text }} as {{ type }})
+{%- endmacro %}
+
 {% macro value_in(column, path) %}
-  {{- adapter.dispatch('value_in')(column, path) -}}
+  {{- adapter.dispatch('value_in', 'leadintent')(column, path) -}}
 {% endmacro %}
+
+{% macro default__value_in(column, path) -%}
+  {{ no_macros_for_this_adapter() }}
+{%- endmacro %}
 
 {% macro postgres__value_in(column, path) -%}
   {{ column }}{% if path %} #>> '{{ '{' ~ path.replace('.', ',') ~ '}' }}'{% endif %}
@@ -90,10 +124,18 @@
   {{ column }}{% if path %}:{{ path }}::varchar{% endif %}
 {%- endmacro %}
 
+{% macro duckdb__value_in(column, path) -%}
+  {{ column }}{% if path %} ->> '{{ '$.' ~ path }}'{% endif %}
+{%- endmacro %}
+
 {# Times are in UTC and without a zone, as the loaders write them. #}
 {% macro time_in(column, path) %}
-  {{- adapter.dispatch('time_in')(column, path) -}}
+  {{- adapter.dispatch('time_in', 'leadintent')(column, path) -}}
 {% endmacro %}
+
+{% macro default__time_in(column, path) -%}
+  {{ no_macros_for_this_adapter() }}
+{%- endmacro %}
 
 {% macro postgres__time_in(column, path) -%}
   {% if path -%}
@@ -111,14 +153,33 @@
   {%- endif %}
 {%- endmacro %}
 
+{% macro duckdb__time_in(column, path) -%}
+  {{ postgres__time_in(column, path) }}
+{%- endmacro %}
+
 {% macro json_in(column, path) %}
-  {{- adapter.dispatch('json_in')(column, path) -}}
+  {{- adapter.dispatch('json_in', 'leadintent')(column, path) -}}
 {% endmacro %}
 
+{% macro default__json_in(column, path) -%}
+  {{ no_macros_for_this_adapter() }}
+{%- endmacro %}
+
 {% macro postgres__json_in(column, path) -%}
-  {{ column }}{% if path %} #> '{{ '{' ~ path.replace('.', ',') ~ '}' }}'{% endif %}
+  to_jsonb({{ column }}){% if path %} #> '{{ '{' ~ path.replace('.', ',') ~ '}' }}'{% endif %}
 {%- endmacro %}
 
 {% macro snowflake__json_in(column, path) -%}
   {{ column }}{% if path %}:{{ path }}{% endif %}
 {%- endmacro %}
+
+{% macro duckdb__json_in(column, path) -%}
+  to_json({{ column }}){% if path %} -> '{{ '$.' ~ path }}'{% endif %}
+{%- endmacro %}
+
+{% macro no_macros_for_this_adapter() %}
+  {{- exceptions.raise_compiler_error(
+    "Add macros for " ~ target.type ~ " to macros/nested.sql, such as " ~ target.type
+    ~ "__value_in: the models work on PostgreSQL, Snowflake and DuckDB"
+  ) -}}
+{% endmacro %}
