@@ -19,8 +19,15 @@ from tests.support.runs import SINCE
 
 _SHORTER_INTERVAL = """
 from singer_sdk.target_base import Target
-Target._MAX_RECORD_AGE_IN_MINUTES = 0.5 / 60
+Target._MAX_RECORD_AGE_IN_MINUTES = {} / 60
 """
+
+
+def shorten_state_interval(environment: Path, seconds: float) -> None:
+    """Let a loader of the SDK return a STATE so often, and not every 5 minutes."""
+    (packages,) = environment.glob("lib/*/*-packages")
+    code = _SHORTER_INTERVAL.format(seconds)
+    (packages / "sitecustomize.py").write_text(code, encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,7 @@ class PostgresWarehouse(Warehouse):
 
     def shorten_state_interval(self) -> None:
         """Let target-postgres return a STATE every half second, not every 5 minutes."""
-        (packages,) = self.system.glob("loaders/target-postgres/venv/lib/*/*-packages")
-        (packages / "sitecustomize.py").write_text(_SHORTER_INTERVAL, encoding="utf-8")
+        shorten_state_interval(self.system / "loaders/target-postgres/venv", 0.5)
 
 
 def install(folder: Path, target: str) -> Path:
@@ -67,9 +73,10 @@ def install(folder: Path, target: str) -> Path:
 
 
 @contextmanager
-def serving(programs: Path, server: Path) -> Iterator[str]:
+def serving(programs: Path, server: Path, *arguments: str) -> Iterator[str]:
     """Run a server of these programs, and give the line that it prints."""
-    with child([programs / "python", server], stdout=subprocess.PIPE) as process:
+    command: list[Path | str] = [programs / "python", server, *arguments]
+    with child(command, stdout=subprocess.PIPE) as process:
         assert process.stdout
         with process.stdout as stdout:
             line = stdout.readline().decode().strip()
