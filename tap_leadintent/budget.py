@@ -20,9 +20,9 @@ def unreached_first(streams: Sequence[LeadIntentStream]) -> list[LeadIntentStrea
         streams: The selected streams.
 
     Returns:
-        Those that the last run has not reached, then the others.
+        Those first that most runs in a row have not reached.
     """
-    return sorted(streams, key=lambda stream: not stream.was_not_reached)
+    return sorted(streams, key=lambda stream: -stream.runs_not_reached)
 
 
 def stop_stream(stream: LeadIntentStream, *, is_first: bool) -> StreamError | None:

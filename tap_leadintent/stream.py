@@ -103,6 +103,7 @@ class LeadIntentStream(RunStream):
         """The fields that `exclude_fields` removes from each record."""
         if self.exclusion:
             self.schema = self.exclusion.prune(self.schema)
+        self._runs_not_reached = self.runs_not_reached
 
     @override
     def apply_catalog(self, catalog: Catalog) -> None:
@@ -113,13 +114,14 @@ class LeadIntentStream(RunStream):
         super().apply_catalog(catalog)
 
     @property
-    def was_not_reached(self) -> bool:
-        """Whether the last run has ended before it reached the stream."""
-        return self.stream_state.get(NOT_REACHED) is True
+    def runs_not_reached(self) -> int:
+        """How many runs in a row have ended before they could read the stream."""
+        runs = self.stream_state.get(NOT_REACHED)
+        return runs if isinstance(runs, int) else 0
 
     def note_not_reached(self) -> None:
-        """Let the next run begin with the stream, as this one cannot read it."""
-        self.stream_state[NOT_REACHED] = True
+        """Let the next run read the stream earlier, as this one cannot read it."""
+        self.stream_state[NOT_REACHED] = self._runs_not_reached + 1
 
     @property
     def is_incremental(self) -> bool:
@@ -205,9 +207,9 @@ class LeadIntentStream(RunStream):
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
         self._warn_of_settings()
-        if self.was_not_reached:
+        if self.runs_not_reached:
             # A loader may merge states, so a key that is missing would stay.
-            self.stream_state[NOT_REACHED] = False
+            self.stream_state[NOT_REACHED] = 0
         is_first_load = self.bookmark.is_empty
         try:
             with closing(self._pages()) as pages:

@@ -3,8 +3,8 @@
 * COVERAGE: what has been read of the stream's time ranges; see `Bookmark`
 * REMEMBERED: the names of fields and the like that a run has logged, and that later
   runs need not repeat
-* NOT_REACHED: whether the last run had used up its requests before it reached the
-  stream
+* NOT_REACHED: how many runs in a row had used up their requests before they could read
+  the stream
 """
 
 from collections.abc import Mapping

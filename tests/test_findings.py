@@ -54,7 +54,7 @@ def test_what_a_run_has_named_is_not_repeated_by_later_runs(
         "1 field without a column, only in additional_properties: new;",
         "Check exclude_fields, as no record has emial",
         "Pages of the API also have took,",
-        "A query ended after 100 records",
+        "The list ended after 100 records",
     )
     first = tap(config, catalog=only("custom_signals")).succeeded()
     assert all(text in first.stderr for text in texts)

@@ -62,7 +62,7 @@ def test_a_capped_list_warns(sandbox: Sandbox, config: Json, tap: RunTap) -> Non
     sandbox.faults({"kind": "cap", "records": 300})
     run = tap(config, catalog=FULL).succeeded()
     assert len(ids(run)) == 300
-    assert run.stderr.count("A query ended after 300 records,") == 1
+    assert run.stderr.count("The list ended after 300 records,") == 1
 
 
 def test_a_lead_in_two_sheets_gives_one_warning(

@@ -57,6 +57,16 @@ class Density:
         """
         insort(self._read, (start, end, pages))
 
+    def expect(self, instant: int, pages_a_second: float) -> None:
+        """Count on a density before anything has been read.
+
+        Args:
+            instant: Where the first window begins, in UTC seconds since 1970.
+            pages_a_second: The density.
+        """
+        seconds = max(1, int(1 / pages_a_second))
+        self.note(instant - seconds, instant, pages_a_second * seconds)
+
     def before(self, instant: int) -> float:
         """Estimate the pages a second from what was read last before an instant.
 

@@ -198,6 +198,7 @@ class ReplicationRun(Generic[PageT]):
             intervals=parts,
             holes=holes,
             is_first_load=self._is_first_load,
+            pages_per_hour=self.bookmark.pages_per_hour or 0,
         )
         readers, most_pages = self._bounds()
         windows = Windows(
@@ -208,6 +209,7 @@ class ReplicationRun(Generic[PageT]):
             now=self.now,
             most_pages=most_pages,
         )
+        self._windows = windows
         reader = Reader(api=self.api, windows=windows, readers=readers)
         begun: Interval | None = None
         try:
@@ -271,6 +273,9 @@ class ReplicationRun(Generic[PageT]):
         if self.bookmark.cover(range_name, page.window, until):
             self.has_completed = True
             self.bookmark.most_pages = self._most_before
+            _, end = page.window
+            if pages := self._windows.pages_per_hour(end):
+                self.bookmark.pages_per_hour = pages
             self._take_out_suspects(range_name)
 
     def _add_hole(self, range_name: str, page: WindowPage[PageT]) -> None:

@@ -32,6 +32,8 @@ PAGES = 8
 MOST_PAGES = 26
 """Pages after which an ordinary window is cut."""
 
+_HOUR = 3600
+
 _PROBE_PAGES = 2
 """Pages after which a probe is cut, unless it is a part of a quiet interval."""
 
@@ -97,13 +99,28 @@ class Windows:
         self._density = Density(caps.page_size)
         self._search.plan_holes(step.holes)
         unread = [*self.ledger.of(State.UNREAD)]
-        if self._is_quiet:
+        if most_pages < MOST_PAGES and step.pages_per_hour and unread:
+            # Too few requests are left to find out how dense the records are.
+            self._is_quiet = False
+            self._density.expect(unread[0].start, step.pages_per_hour / _HOUR)
+        elif self._is_quiet:
             for window in unread:
                 self._probe(window, 1)
         elif unread:
             short = samples(unread[0].start, unread[0].end, widest)
             most = self._limited(_PROBE_PAGES)
             self.ledger.cut(unread[0], short, is_probe=True, max_pages=most)
+
+    def pages_per_hour(self, instant: int) -> int:
+        """Return how many pages an hour were found last before an instant.
+
+        Args:
+            instant: The instant, in UTC seconds since 1970.
+
+        Returns:
+            The pages, at least 1 if any records were found.
+        """
+        return ceil(self._density.before(instant) * _HOUR)
 
     @property
     def limit(self) -> int:

@@ -1,0 +1,224 @@
+"""Every run gets on, whatever ends it, and what a bounded run leaves."""
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tap_leadintent.singer.errors import RunError
+from tests.support.helpers import Json
+from tests.support.model import DAY, HOUR, Api, Lead, Version, lead, second, steady
+from tests.support.model_runs import asked, run
+from tests.support.store import Store
+
+pytestmark = pytest.mark.usefixtures("_quiet")
+
+TEN = {"page_size": 10, "lookback_days": 2, "concurrency": 4}
+
+
+@dataclass
+class Quota(Api):
+    """An API that refuses each request after so many of a run."""
+
+    left: float = 0
+
+    def respond(self, body: Json) -> tuple[int, Json]:
+        if not self.left:
+            self.refused.append(body)
+            return 401, {"error": "no request is left"}
+        self.left -= 1
+        return super().respond(body)
+
+
+def late_leads(per_day: int, days: int) -> list[Lead]:
+    """Return leads of which every third appears some hours late."""
+    leads = []
+    for number in range(per_day * days):
+        found = number * DAY / per_day
+        late = (number % 3) * 5 * HOUR
+        leads.append(Lead(f"lead-{number}", found, [Version(found + late, found)]))
+    return leads
+
+
+def missing(api: Api, store: Store) -> int:
+    return len(api.visible().keys() - store.rows.keys())
+
+
+@pytest.mark.parametrize(
+    ("quota", "per_day", "every", "runs"),
+    [
+        pytest.param(40, 40, DAY, 12, id="a day's requests"),
+        pytest.param(60, 240, HOUR, 30, id="an hour's requests"),
+    ],
+)
+def test_runs_that_a_quota_ends_load_everything(
+    quota: int, per_day: int, every: int, runs: int
+) -> None:
+    """What is new is more than what one request a run can bring."""
+    api = Quota(now=15 * DAY, leads=late_leads(per_day, 40))
+    store = Store()
+    left = [len(api.visible())]
+    for _ in range(runs):
+        api.left = quota
+        try:
+            run(api, store, TEN)
+        except RunError:
+            store.end()
+        left.append(missing(api, store))
+        api.now += every
+    assert left[-1] <= per_day * every / DAY, left
+
+
+def test_an_import_is_loaded_by_runs_of_half_the_time() -> None:
+    leads = [lead(n, DAY + n % 300) for n in range(1_200)]
+    api, store = Quota(now=2 * DAY, leads=leads), Store()
+    left = [len(leads)]
+    while left[-1] and len(left) < 9:
+        api.left = 100
+        try:
+            run(api, store, TEN)
+        except RunError:
+            store.end()
+        left.append(missing(api, store))
+    assert left[-1] == 0, left
+
+
+def test_after_a_pause_few_requests_are_enough_to_catch_up() -> None:
+    api, store = Quota(now=10 * DAY, leads=late_leads(60, 60)), Store()
+    api.left = 10**6
+    run(api, store, TEN)
+    api.now += 12 * DAY
+    left = []
+    for _ in range(12):
+        api.left = 60
+        try:
+            run(api, store, TEN)
+        except RunError:
+            store.end()
+        left.append(missing(api, store))
+        api.now += DAY
+    assert left[-1] == 0, left
+
+
+def test_the_deep_reading_of_runs_with_few_requests_hides_nothing_new() -> None:
+    """A long lookback is read again in some runs, which also load what is new."""
+    config = {**TEN, "lookback_days": 16}
+    api, store = Quota(now=20 * DAY, leads=late_leads(120, 50)), Store()
+    api.left = 10**6
+    run(api, store, config)
+    waited: list[int] = []
+    for _ in range(20 * 4):
+        api.now += 6 * HOUR
+        api.left = 100
+        try:
+            run(api, store, config)
+            waited.append(0)
+        except RunError:
+            store.end()
+            waited.append(waited[-1] + 1)
+        # What has appeared late is due within twice its lateness.
+        due = [one for one in api.leads if one.found_at < api.now - 2 * DAY]
+        assert waited[-1] or all(one.id in store.rows for one in due)
+    assert max(waited) <= 20, waited
+
+
+# A budget, which is a setting
+
+
+def test_a_budgeted_run_ends_cleanly_and_says_what_is_left(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    logging.disable(logging.NOTSET)
+    caplog.set_level(logging.INFO)
+    api, store = Api(now=20 * DAY, leads=steady(480)), Store()
+    config = {**TEN, "max_requests_per_run": 60}
+    streams = ("leads", "observations", "signal_agents")
+    lines: list[str] = []
+    for _ in range(20):
+        caplog.clear()
+        is_whole = run(api, store, config, selected=streams)
+        lines = [line for line in caplog.messages if "max_requests_per_run" in line]
+        assert bool(lines) == (not is_whole)
+        if is_whole:
+            break
+        (line,) = lines
+        assert line.startswith("max_requests_per_run (60) is used up, and the next ")
+    assert not lines
+    assert missing(api, store) == 0
+
+
+def test_the_next_run_begins_with_the_streams_that_were_not_reached() -> None:
+    api, store = Api(now=20 * DAY, leads=steady(480)), Store()
+    config = {**TEN, "max_requests_per_run": 40}
+    streams = ("leads", "observations")
+    run(api, store, config, selected=streams)
+    assert {name for name, *_ in asked(api)} == {"date_found"}
+    assert store.state["bookmarks"]["observations"]["not_reached"] == 1
+    run(api, store, config, selected=streams)
+    first, *_ = [name for name, *_ in asked(api)]
+    assert first == "observed_at"
+    assert store.state["bookmarks"]["observations"]["not_reached"] == 0
+
+
+@pytest.mark.parametrize(
+    ("stream", "text"),
+    [("leads", "complete one window of it"), ("signal_agents", "complete its list")],
+)
+def test_a_budget_that_completes_nothing_is_an_error(stream: str, text: str) -> None:
+    """Such as with a second, or a list, that is larger than the budget."""
+    leads = [lead(n, DAY) for n in range(200)]
+    api, store = Api(now=2 * DAY, leads=leads), Store()
+    config = {**TEN, "max_requests_per_run": 10}
+    messages: list[str] = []
+    while len(messages) < 2:
+        try:
+            run(api, store, config, selected=(stream,))
+        except RunError as error:
+            messages.append(str(error))
+            store.end()
+    for message in messages:
+        assert "raise max_requests_per_run (now 10)" in message
+        assert text in message
+
+
+def test_a_crowded_second_that_fits_is_loaded() -> None:
+    leads = [lead(n, DAY) for n in range(200)]
+    api, store = Api(now=2 * DAY, leads=leads), Store()
+    for _ in range(9):
+        try:
+            run(api, store, {**TEN, "max_requests_per_run": 30})
+        except RunError:
+            store.end()
+    assert missing(api, store) == 0
+
+
+# What the API cannot return yet
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_minutes_that_the_api_cannot_return_yet_are_left_to_the_next_run(
+    status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Slow(Api):
+        """It fails for ranges that end in the last five minutes."""
+
+        def respond(self, body: Json) -> tuple[int, Json]:
+            self.broken = (self.now - 300, self.now + DAY)
+            self.broken_with = status
+            return super().respond(body)
+
+    logging.disable(logging.NOTSET)
+    api, store = Slow(now=2 * DAY, leads=steady(200)), Store()
+    config: dict[str, Any] = {**TEN, "max_retries": 0}
+    for _ in range(3):
+        caplog.clear()
+        assert run(api, store, config)
+        warnings = [line for line in caplog.messages if "cannot return yet" in line]
+        assert len(warnings) == 1
+        due = {one.id for one in api.leads if one.found_at < api.now - 900}
+        assert due <= store.rows.keys()
+        entries = store.state["bookmarks"]["leads"]["coverage"]
+        assert not any("hole" in entry for entry in entries)
+        assert second(api.now - 900) <= entries[1]["to"] < second(api.now - 299)
+        api.now += HOUR
