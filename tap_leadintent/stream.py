@@ -7,6 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+import requests
 from singer_sdk import Tap
 from singer_sdk.helpers.conform import TypeConformanceLevel
 from singer_sdk.helpers.types import Context
@@ -164,6 +165,7 @@ class LeadIntentStream(RunStream):
             readers=self.settings.concurrency,
             # A request asks for the window and the overlap.
             widest=max(1, self.settings.window - OVERLAP_SECONDS),
+            may_be_too_new=_may_be_too_new,
             budget=self.run_context.traffic.budget,
         )
 
@@ -287,6 +289,18 @@ class LeadIntentStream(RunStream):
         begun = StepProgress(range_name, number, start, stats.fields())
         stats.passes.append(begun)
         return begun
+
+    @property
+    def other_place(self) -> str:
+        """Why the state belongs to another address, environment or schema, if it does.
+
+        Other filters are about this stream alone, so the other streams can be read.
+        """
+        place = place_of(self.settings, self.name)
+        differing = self.bookmark.differing(place)
+        if not differing or differing == ["filters"]:
+            return ""
+        return describe_other_place(self.name, differing, self.bookmark.place, place)
 
     def _check_state(self) -> None:
         """Say what the state cannot tell, before the first request.
@@ -415,3 +429,9 @@ class LeadIntentStream(RunStream):
             self.messages_for(row)
         self._raise_for_missing()
         self.logger.info("ok")
+
+
+def _may_be_too_new(error: BaseException | None) -> bool:
+    """Return whether a failure is none of access, which a later run would meet, too."""
+    refused = {requests.codes.unauthorized, requests.codes.forbidden}
+    return isinstance(error, StreamError) and error.status not in refused

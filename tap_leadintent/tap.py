@@ -3,6 +3,7 @@
 `singer/tap.py` has what every tap needs, and calls the methods here.
 """
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import methodcaller
 
@@ -60,6 +61,14 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
         if values.load_receipts:
             streams.append(Loads(self, run_context))
         return streams
+
+    @override
+    def state_problems(self, streams: Sequence[AnyStream]) -> Iterable[str]:
+        problems: dict[str, None] = {}
+        for stream in streams:
+            if isinstance(stream, LeadIntentStream) and (text := stream.other_place):
+                problems[text] = None
+        return problems
 
     @property
     def endpoint_streams(self) -> dict[str, LeadIntentStream]:

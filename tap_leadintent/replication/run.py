@@ -74,6 +74,9 @@ class ReplicationRun(Generic[PageT]):
     widest: int
     """The most seconds of a window."""
 
+    may_be_too_new: Callable[[BaseException | None], bool] = bool
+    """Whether an error may mean that the API cannot return the newest minutes yet."""
+
     budget: int | None = None
     """The most requests of the run, if they are bounded."""
 
@@ -296,6 +299,8 @@ class ReplicationRun(Generic[PageT]):
             return
         start, end = last.interval
         if end - start > _LONGEST_UNREADABLE or not self._has_read:
+            return
+        if not self.may_be_too_new(last.error):
             return
         self.holes.pop()
         holes = self.bookmark.holes

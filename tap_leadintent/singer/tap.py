@@ -111,12 +111,14 @@ class SingerTap(Tap, Generic[StreamT]):
         before. The SDK marks this method as final, but has no hook around a run.
 
         Raises:
-            ConfigError: The catalog cannot work.
+            ConfigError: The catalog cannot work, or the state belongs elsewhere.
             RunError: Streams failed, after the others have been synced; or the
                 target stopped reading.
             SystemExit: A signal came.
         """
         selected = self._selected_streams()
+        # No message is written then, as the state may belong to another pipeline.
+        self._raise_if_any(self.state_problems(selected))
         for stream in selected:
             stream.begin_state()
         if self.state:
@@ -129,6 +131,17 @@ class SingerTap(Tap, Generic[StreamT]):
                 self._end_with_state()
             raise
         self._end_with_state()
+
+    def state_problems(self, streams: Sequence[StreamT]) -> Iterable[str]:  # noqa: ARG002
+        """Return why no run can go on from the state; a tap may override it.
+
+        Args:
+            streams: The selected streams.
+
+        Returns:
+            A line for each problem, which begins with what to do.
+        """
+        return []
 
     def _end_with_state(self) -> None:
         """Repeat the last STATE, unless it is the last message."""

@@ -67,7 +67,8 @@ def test_runs_that_a_quota_ends_load_everything(
             store.end()
         left.append(missing(api, store))
         api.now += every
-    assert left[-1] <= per_day * every / DAY, left
+    # What has appeared since the last runs may still be on its way.
+    assert left[-1] <= 3 * per_day * every / DAY, left
 
 
 def test_an_import_is_loaded_by_runs_of_half_the_time() -> None:
@@ -150,7 +151,7 @@ def test_a_budgeted_run_ends_cleanly_and_says_what_is_left(
 
 def test_the_next_run_begins_with_the_streams_that_were_not_reached() -> None:
     api, store = Api(now=20 * DAY, leads=steady(480)), Store()
-    config = {**TEN, "max_requests_per_run": 40}
+    config = {**TEN, "max_requests_per_run": 40, "concurrency": 1}
     streams = ("leads", "observations")
     run(api, store, config, selected=streams)
     assert {name for name, *_ in asked(api)} == {"date_found"}
