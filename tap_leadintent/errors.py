@@ -54,6 +54,9 @@ class Action(Flag):
     PAUSE_ALL = auto()
     """Send no request of the run for a while, before the retry."""
 
+    WAIT_OUT = auto()
+    """Retry for as long as a rate limit may last, however often that is."""
+
     RESTART = auto()
     """Begin the chain again, as the API may have refused its cursor."""
 

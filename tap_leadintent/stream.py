@@ -163,6 +163,7 @@ class LeadIntentStream(RunStream):
             complete_to=self.complete_to,
             save=self.write_state,
             readers=self.settings.concurrency,
+            at_once=self.run_context.traffic.at_once,
             # A request asks for the window and the overlap.
             widest=max(1, self.settings.window - OVERLAP_SECONDS),
             may_be_too_new=_may_be_too_new,

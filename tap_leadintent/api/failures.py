@@ -107,6 +107,9 @@ UNREACHABLE = RETRY | Action.END_RUN
 SUCCESS = range(200, 300)
 """The statuses of a page."""
 
+TOO_MANY = {420, 429}
+"""The statuses of a rate limit."""
+
 RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     (SUCCESS, "html", RETRY, _LOGIN),
     (SUCCESS, "incomplete", SLOW, f"{SUPPORT}: the API says that a page lacks records"),
@@ -125,7 +128,7 @@ RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     ({404, 405}, "", Action.RESTART, _NO_API),
     ({409, 423, 425}, "", RETRY | REFUSED, _PARALLEL),
     ({413, 416}, "", Action.CUT, _TOO_LARGE),
-    ({420, 429}, "", BUSY, _FEWER),
+    (TOO_MANY, "", BUSY | Action.WAIT_OUT, _FEWER),
     ({501, 505}, "after a page", NOTHING, _NO_ENDPOINT),
     ({501, 505}, "", NOTHING, _UNSUPPORTED),
     ({503}, "", DOWN, _OVERLOADED),
@@ -224,7 +227,8 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         The error to raise.
     """
     text, headers = text_of(body), response.headers
-    wait = seconds_to_wait(headers)
+    is_rate_limit = response.status_code in TOO_MANY
+    wait = seconds_to_wait(headers, is_rate_limit=is_rate_limit)
     is_true = {
         "": True,
         "after a page": has_succeeded,

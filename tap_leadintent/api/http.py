@@ -1,7 +1,7 @@
 """Sends a stream's requests, and retries those that may succeed later.
 
-Which failures are retried is decided in `failures.py`, how long to wait, and whether a
-run retries at all, in `limits.py`. A refused cursor begins its chain again
+Which failures are retried is decided in `failures.py`, how long all requests wait, and
+for how long a run retries at all, in `traffic.py`. A refused cursor begins its chain again
 (`chain.py`).
 
 API description: "Base address", "Authentication", "Page envelope".
@@ -20,6 +20,7 @@ from singer_sdk.metrics import Metric, Point, Status, Tag
 from urllib3.exceptions import HTTPError
 
 from tap_leadintent.api.failures import SUCCESS, explain_no_page, explain_no_response
+from tap_leadintent.api.limits import with_margin
 from tap_leadintent.api.page import NO_RECORDS, IncompletePageError, Page, as_utf8
 from tap_leadintent.api.run_context import RunContext
 from tap_leadintent.api.session import TooLargeError, exchange
@@ -29,6 +30,12 @@ from tap_leadintent.times import parse_http_date
 from tap_leadintent.words import counted
 
 Fields = Mapping[str, Any]
+
+_LEAST_ATTEMPTS = 4
+"""Attempts of a request that the server does not want now, whatever the settings say,
+once there was a page. It may have come too early for a rate limit, and then the next
+ones come more slowly.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -83,17 +90,24 @@ class Client:
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
-        traffic, attempt, pause = self.run_context.traffic, 0, 0.0
+        traffic = self.run_context.traffic
+        monotonic = self.run_context.limits.monotonic
+        attempt = 0
+        pause = 0.0
         while True:
             attempt += 1
             with traffic.turn(stopped, self.stats, pause):
+                sent_at = monotonic()
                 answer = self._send(fields, after)
                 if isinstance(answer, Page):
-                    traffic.note_page()
+                    seconds = monotonic() - sent_at
+                    traffic.note_page(self.url, seconds, is_full=answer.has_more)
                     return answer
                 # Still inside the turn: a cool-down begins before another request can
                 # be sent.
-                pause = self._plan_retry(answer, attempt, max_retries)
+                self._raise_if_final(answer, attempt, max_retries)
+                pause = self._plan_retry(answer, attempt, sent_at)
+                self._log_retry(answer, attempt + 1, max_retries, pause)
 
     def _send(self, fields: Fields, after: str | None) -> Page | StreamError:
         """Send one request, and return its page, or why there is none.
@@ -148,35 +162,50 @@ class Client:
             point = Point("timer", Metric.HTTP_REQUEST_DURATION, seconds, tags)
             metrics.log(logger, point)
 
-    def _plan_retry(
-        self, error: StreamError, attempt: int, max_retries: float
-    ) -> float:
-        """Return the seconds to wait before a retry, or raise the error.
+    def _most_attempts(self, error: StreamError, max_retries: float) -> float:
+        """Return how often a request is sent at most, if it fails like this."""
+        most = 1 + min(self.retries, max_retries)
+        is_refusal = Action.PAUSE_ALL in error.actions
+        if is_refusal and self.run_context.traffic.has_succeeded:
+            return max(most, _LEAST_ATTEMPTS)
+        return most
 
-        Before some retries, all requests wait.
-        """
-        run, can_retry = self.run_context, Action.RETRY in error.actions
-        max_attempts = 1 + min(self.retries, max_retries)
-        left = run.traffic.seconds_for_retries
+    def _raise_if_final(
+        self, error: StreamError, attempt: int, max_retries: float
+    ) -> None:
+        """Raise the error of a failed request if it is not sent again."""
+        traffic = self.run_context.traffic
+        can_retry = Action.RETRY in error.actions
+        has_attempts = attempt < self._most_attempts(error, max_retries)
+        has_time = traffic.seconds_left(error) > 0
         # What the server asks to wait is no sign that it is down.
-        is_last = attempt >= max_attempts or (left <= 0 and not error.retry_after)
-        if is_last or not can_retry:
-            detail = error.detail
-            actions = error.actions
-            if can_retry:
-                detail = f"gave up after {counted(attempt, 'attempt')}: {detail}"
-            if run.traffic.last_failure and not run.traffic.has_succeeded:
-                # Another stream has failed, too, so this try decides.
-                actions &= ~Action.CUT
-            raise error.changed(detail=detail, actions=actions)
-        pause = error.retry_after or min(run.limits.backoff(attempt), left)
+        is_asked = error.retry_after > 0
+        if Action.WAIT_OUT in error.actions:
+            is_tried_again = has_time or (has_attempts and is_asked)
+        else:
+            is_tried_again = has_attempts and (has_time or is_asked)
+        if can_retry and is_tried_again:
+            return
+        detail = error.detail
+        actions = error.actions
+        if can_retry:
+            detail = f"gave up after {counted(attempt, 'attempt')}: {detail}"
+        if traffic.last_failure and not traffic.has_succeeded:
+            # Another stream has failed, too, so this try decides.
+            actions &= ~Action.CUT
+        raise error.changed(detail=detail, actions=actions)
+
+    def _plan_retry(self, error: StreamError, attempt: int, sent_at: float) -> float:
+        """Return the seconds to wait before a retry; before some, all requests wait."""
+        run = self.run_context
         if Action.PAUSE_ALL in error.actions:
-            run.traffic.pause_all(pause)
-        self._log_retry(error, attempt + 1, max_attempts, pause)
-        return pause
+            return run.traffic.note_refusal(error, attempt, sent_at)
+        if error.retry_after:
+            return with_margin(error.retry_after)
+        return min(run.limits.backoff(attempt), run.traffic.seconds_left(error))
 
     def _log_retry(
-        self, error: StreamError, attempt: int, most: float, pause: float
+        self, error: StreamError, attempt: int, max_retries: float, pause: float
     ) -> None:
         """Log why a request is retried, and then only at attempts 3, 5, 9 and so on.
 
@@ -188,5 +217,7 @@ class Client:
             return
         self._last_attempts[error.message] = attempt
         reason = "same reason as before" if logged else error
-        text = "%s; attempt %d of %d in %.1f s"
-        self.logger.warning(text, reason, attempt, most, pause)
+        number = f"attempt {attempt}"
+        if Action.WAIT_OUT not in error.actions:
+            number += f" of {self._most_attempts(error, max_retries)}"
+        self.logger.warning("%s; %s in %.1f s", reason, number, pause)

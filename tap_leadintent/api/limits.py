@@ -1,6 +1,7 @@
 """Bounds of requests that a user cannot change, and waits that a server asks for."""
 
 import random
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -46,22 +47,99 @@ class Limits:
         return random.uniform(0, longest)  # noqa: S311
 
 
-def seconds_to_wait(headers: Mapping[str, str]) -> float:
+_NAMED_RETRY_AFTER = re.compile(r"retry-after-(?!ms$)", re.IGNORECASE)
+"""Header of a limit that has a name; `Retry-After-Ms` has another unit."""
+
+_RESET = re.compile(r"x-.*rate-?limit.*reset", re.IGNORECASE)
+
+_EARLIEST_RESET = 1e9
+"""From here on, a number is no duration, but a time since 1970 in seconds."""
+
+_MILLISECONDS = 1e11
+"""From here on, such a time is in milliseconds."""
+
+_USED_UP = re.compile(r"\br\s*=\s*0\b")
+_WAIT = re.compile(r"\b(?:t|reset)\s*=\s*(\d+)")
+
+
+def with_margin(seconds: float) -> float:
+    """Return a wait that a server asks for, and a little more.
+
+    Many servers round it down, or count by a clock of their own.
+
+    Args:
+        seconds: The wait; 0 for none.
+    """
+    return seconds + min(1.0, seconds / 10)
+
+
+def seconds_to_wait(
+    headers: Mapping[str, str], *, is_rate_limit: bool = False
+) -> float:
     """Return for how long a server wants no request, in seconds.
 
     Args:
         headers: The headers of a response.
+        is_rate_limit: Whether the response says that there were too many requests.
+            Servers may describe their limit in other responses, too.
 
     Returns:
-        The seconds of `Retry-After`; 0 without it, or when it is malformed or in the
-        past.
+        The seconds of `Retry-After`, or of another header that says when a rate limit
+        ends; 0 without one, or when it is malformed or in the past.
     """
-    text = headers.get("Retry-After", "")
+    # The server's clock decides, if its response has a date: ours may differ.
+    now = parse_http_date(headers.get("Date", "")) or time.time()
+    waits = [_retry_after(headers.get("Retry-After", ""), now)]
+    for name, text in headers.items():
+        if _NAMED_RETRY_AFTER.match(name):
+            waits.append(_retry_after(text, now))
+    if is_rate_limit and not max(waits):
+        waits.append(_structured(headers.get("RateLimit", "")))
+        waits.append(_reset(headers.get("RateLimit-Reset", ""), now))
+        for name, text in headers.items():
+            # Elsewhere, a small number may have any unit.
+            if _RESET.match(name) and _number(text) >= _EARLIEST_RESET:
+                seconds = _reset(text, now)
+                waits.append(seconds if seconds <= LONGEST_WAIT else 0.0)
+    return max(waits)
+
+
+def _number(text: str) -> float:
+    """Return the positive number that a text is; 0 if it is none."""
     try:
-        seconds = float(text)
+        number = float(text)
     except ValueError:
-        # The server's clock decides, if its response has a date: ours may differ.
-        now = parse_http_date(headers.get("Date", "")) or time.time()
-        then = parse_http_date(text)
-        seconds = 0.0 if then is None else then - now
-    return seconds if 0 < seconds < inf else 0.0
+        return 0.0
+    return number if 0 < number < inf else 0.0
+
+
+def _retry_after(text: str, now: float) -> float:
+    if seconds := _number(text):
+        return seconds
+    then = parse_http_date(text)
+    return 0.0 if then is None else max(0.0, then - now)
+
+
+def _reset(text: str, now: float) -> float:
+    """Return the seconds until a limit ends; a large number is a time since 1970."""
+    number = _number(text)
+    if number < _EARLIEST_RESET:
+        return number
+    if number >= _MILLISECONDS:
+        number /= 1000
+    return max(0.0, number - now)
+
+
+def _structured(text: str) -> float:
+    """Return the seconds until the limits of the header `RateLimit` end.
+
+    Drafts of the IETF write `limit=60, remaining=0, reset=58`, or, for each limit,
+    `"a name";r=0;t=58`.
+    """
+    limits = text.split(",")
+    used_up = [each for each in limits if _USED_UP.search(each)]
+    waits = [0.0]
+    for each in used_up or limits:
+        for seconds in _WAIT.findall(each):
+            waits.append(_number(seconds))
+    return max(waits)

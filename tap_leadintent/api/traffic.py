@@ -1,14 +1,18 @@
 """Decides when a request may be sent, and whether a failed one is sent again.
 
-It does so for all streams and threads of a run.
+It does so for all streams and threads of a run. Nobody knows how many requests an API
+bears, so the pace is found: more requests are sent at once while pages come and do not
+get slower, and a refusal makes them fewer and spaces them out.
 """
 
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import inf
+from statistics import median
 from threading import TIMEOUT_MAX, Condition, Event
 
-from tap_leadintent.api.limits import Limits
+from tap_leadintent.api.limits import LONGEST_WAIT, Limits, with_margin
 from tap_leadintent.errors import (
     Action,
     BudgetSpentError,
@@ -18,24 +22,67 @@ from tap_leadintent.errors import (
 )
 from tap_leadintent.progress import StreamStats
 
-_RISE = 0.05
-"""How much each page raises the number of requests in flight."""
+_FIRST = 4
+"""Requests at once after the first page."""
+
+_RISE = 0.25
+"""How much each page raises the number of requests at once, until the first refusal."""
+
+_RISE_AFTER_REFUSAL = 0.02
+"""The same afterwards. A limit refuses up to as many as are sent at once each time it
+is reached, and these are to be few beside the pages in between."""
+
+_STRETCH = 8
+"""Full pages whose median time is compared."""
+
+_SLOWER = 1.5
+"""How many times the fastest median means that pages have become slower."""
+
+_MINUTE = 60.0
+
+_FASTER = 0.9
+"""What the time between requests is multiplied by after `_PAGES` pages without a
+refusal."""
+
+_SLOWED = 0.8
+"""What the number of requests in a second is multiplied by after a refusal."""
+
+_PAGES = 20
+"""Pages between refusals that are few: requests are spaced out although the server says
+how long to wait, so that at most about a twentieth of them is refused."""
 
 _TRIAL_SECONDS = 20.0
 """Failed requests are retried for so many seconds, until the first success of the run.
 """
 
 
+class _Latency:
+    """How long the full pages of an endpoint take."""
+
+    def __init__(self) -> None:
+        self._latest = deque[float](maxlen=_STRETCH)
+        self._fastest = inf
+
+    def note(self, seconds: float) -> None:
+        self._latest.append(seconds)
+        if len(self._latest) == _STRETCH:
+            self._fastest = min(self._fastest, median(self._latest))
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether the latest pages are slower than the fastest stretch of the run."""
+        if len(self._latest) < _STRETCH:
+            return False
+        return median(self._latest) > _SLOWER * self._fastest
+
+
 class Traffic:
     """Delays requests, and remembers what they show about the API and the key.
 
-    Requests wait during a cool-down that the server asks for, and by a rate limit. Each
-    cool-down also halves the number of requests in flight, because the server is
-    overloaded. Successful responses raise the number again slowly.
-
-    A page proves that address and key are right. Until there is one, one request is in
-    flight at most, and failed ones are repeated for a short while only. Two streams
-    that fail in the same way after it, such as with 404, say nothing about the others.
+    Requests wait during a cool-down after a refusal, and by a rate limit. A page proves
+    that address and key are right. Until there is one, one request is in flight at
+    most, and failed ones are repeated for a short while only. Two streams that fail in
+    the same way after it, such as with 404, say nothing about the others.
     """
 
     def __init__(
@@ -49,14 +96,30 @@ class Traffic:
             requests_per_minute: Most requests in a minute, evenly spread.
         """
         self._limits = limits
-        self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
-        self._next_slot = 0.0
         self._changed = Condition()
-        self._paused_until = 0.0
-        self._allowed = self._ceiling = float(at_once)
+        self._ceiling = float(at_once)
+        self._allowed = 1.0
+        self._rise = _RISE
         self._in_flight: list[Event] = []
         """The `stopped` event of each request. A thread that waits for its turn
         notices it when another request ends, or when its wait is over."""
+        self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
+        """The least seconds between requests, by the setting."""
+        self._spacing = 0.0
+        """The same, by what refusals have shown."""
+        self._next_slot = 0.0
+        self._paused_until = 0.0
+        self._refused_at = -inf
+        """When the latest cool-down began."""
+        self._refusals = 0
+        """How many cool-downs have begun since the last page."""
+        self._refused_since = 0.0
+        """When the first of these began."""
+        self._answered = deque[float]()
+        """When the pages of the last minute arrived."""
+        self._pages_since_refusal = 0
+        self._latencies = defaultdict[str, _Latency](_Latency)
+        """By endpoint."""
         self.budget: int | None = None
         """The most requests of the run, None for any number."""
         self._sent = 0
@@ -67,24 +130,91 @@ class Traffic:
         self.last_failure: tuple[int | None, Reason | None] | None = None
         """Why the last stream failed, if one has."""
 
-    def pause_all(self, seconds: float) -> None:
+    def at_once(self) -> int:
+        """Return how many requests may be in flight now."""
+        return int(self._allowed)
+
+    def note_page(self, endpoint: str, seconds: float, *, is_full: bool) -> None:
+        """Note that a request has got a page; called inside its turn.
+
+        Args:
+            endpoint: The address that was asked.
+            seconds: How long the page took.
+            is_full: Whether the page holds as many records as it can. Others may take
+                less time.
+        """
+        with self._changed:
+            if not self.has_succeeded:
+                self.has_succeeded = True
+                self._allowed = min(self._ceiling, _FIRST)
+            self._refusals = 0
+            self._answered.append(self._limits.monotonic())
+            self._forget_old_pages()
+            self._pages_since_refusal += 1
+            if self._pages_since_refusal % _PAGES == 0:
+                self._spacing *= _FASTER
+            latency = self._latencies[endpoint]
+            if is_full:
+                latency.note(seconds)
+            # Where fewer are wanted than are allowed, more would show nothing.
+            is_used = len(self._in_flight) >= self.at_once()
+            if is_used and not latency.is_slower:
+                self._allowed = min(self._ceiling, self._allowed + self._rise)
+
+    def _forget_old_pages(self) -> None:
+        oldest = self._limits.monotonic() - _MINUTE
+        while self._answered and self._answered[0] < oldest:
+            self._answered.popleft()
+
+    def note_refusal(self, error: StreamError, attempt: int, sent_at: float) -> float:
         """Begin a cool-down, in which no request of any thread is sent.
 
         Args:
-            seconds: How long from now.
+            error: The refusal.
+            attempt: How many attempts of the request have failed, with this one.
+            sent_at: When it was sent, in seconds of the monotonic clock.
+
+        Returns:
+            For how many seconds the request waits before its next attempt.
         """
         now = self._limits.monotonic()
+        asked = with_margin(error.retry_after)
         with self._changed:
-            # A request that is refused during a cool-down was sent before it.
-            if now >= self._paused_until:
-                self._allowed = max(1.0, self._allowed / 2)
-            self._paused_until = max(self._paused_until, now + seconds)
+            # What was sent before a cool-down says nothing new.
+            if sent_at > self._refused_at:
+                self._refused_at = now
+                self._slow_down(asked)
+                if not asked:
+                    asked = min(self._backoff(attempt), self.seconds_left(error))
+            self._paused_until = max(self._paused_until, now + asked)
+            return self._paused_until - now
 
-    def note_page(self) -> None:
-        """Note that a request has got a page."""
-        self.has_succeeded = True
-        with self._changed:
-            self._allowed = min(self._ceiling, self._allowed + _RISE)
+    def _slow_down(self, asked: float) -> None:
+        """Send fewer requests at once and, if that is not enough, in a second."""
+        now = self._limits.monotonic()
+        if not self._refusals:
+            self._refused_since = now
+        self._refusals += 1
+        self._allowed = max(1.0, self._allowed / 2)
+        self._rise = _RISE_AFTER_REFUSAL
+        are_few = self._pages_since_refusal < _PAGES
+        self._pages_since_refusal = 0
+        self._forget_old_pages()
+        count = len(self._answered)
+        if count and (are_few or not asked):
+            seconds = min(_MINUTE, now - self._began)
+            slower = max(self._spacing / _SLOWED, seconds / count)
+            self._spacing = min(slower, _MINUTE / count)
+
+    def _backoff(self, attempt: int) -> float:
+        """Choose how long all requests wait after a refusal that does not say it."""
+        if not self._spacing:
+            return self._limits.backoff(attempt)
+        # While pages come, the limit opens again soon.
+        seconds = self._spacing * 2.0 ** min(self._refusals, 10)
+        if attempt > 1:
+            seconds = max(seconds, self._limits.backoff(attempt - 1))
+        return min(seconds, self._limits.longest_backoff)
 
     @contextmanager
     def turn(
@@ -116,7 +246,7 @@ class Traffic:
             now = self._limits.monotonic()
             self._in_flight.append(stopped)
             self._began = min(self._began, now)
-            self._next_slot = now + self._interval
+            self._next_slot = now + max(self._interval, self._spacing)
             stats.requests += 1
             stats.retries += pause > 0
             stats.waited_seconds += now - began
@@ -130,19 +260,26 @@ class Traffic:
     def _seconds_to_wait(self, not_before: float) -> float:
         # Requests of a failed stream may hang; the next stream must not wait for them.
         wanted = sum(not stopped.is_set() for stopped in self._in_flight)
-        if wanted >= (int(self._allowed) if self.has_succeeded else 1):
+        if wanted >= self.at_once():
             return TIMEOUT_MAX  # A request that ends wakes the waiting threads.
         earliest = max(not_before, self._paused_until, self._next_slot)
         return earliest - self._limits.monotonic()
 
-    @property
-    def seconds_for_retries(self) -> float:
-        """For how many more seconds requests may be repeated."""
+    def seconds_left(self, error: StreamError) -> float:
+        """Return for how many more seconds a failed request may be repeated.
+
+        Args:
+            error: Why it failed.
+        """
+        if self.last_failure and not self.has_succeeded:
+            return 0.0
+        now = self._limits.monotonic()
+        if Action.WAIT_OUT in error.actions:
+            began = self._refused_since if self._refusals else now
+            return began + LONGEST_WAIT - now
         if self.has_succeeded:
             return inf
-        if self.last_failure:
-            return 0.0
-        return self._began + _TRIAL_SECONDS - self._limits.monotonic()
+        return self._began + _TRIAL_SECONDS - now
 
     def note_failure(self, error: StreamError) -> bool:
         """Note why a stream failed, and return whether that ends the run.

@@ -58,8 +58,9 @@ SCHEMA = th.PropertiesList(
     th.Property(
         "concurrency",
         th.IntegerType(minimum=1, maximum=32),
-        default=4,
-        description="Most requests at once, 1 to 32.",
+        default=32,
+        description="Most requests at once, 1 to 32. The tap begins with fewer, and "
+        "finds out how many the API can answer.",
     ),
     th.Property(
         "page_size",

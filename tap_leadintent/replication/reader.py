@@ -29,6 +29,11 @@ _MAX_BYTES = 8 * 2**20
 """While so many bytes wait, only the oldest window is read on."""
 
 
+_MOST_PARTS = 16
+"""What is to be read is divided among so many readers at most. More parts would end
+with more pages that are not full, and save hardly any time."""
+
+
 class WindowPage(NamedTuple, Generic[PageT]):
     """What was read or left, in order."""
 
@@ -52,8 +57,8 @@ class Reader(Generic[PageT]):
     windows: Windows
     """What to read. The threads use it in turn, by `_changed`."""
 
-    readers: int
-    """The number of threads that send requests."""
+    at_once: Callable[[], int]
+    """Returns how many requests may be sent at once now."""
 
     _changed: Condition = field(default_factory=Condition, init=False)
     """Notified when something has changed that the main thread may wait for."""
@@ -66,8 +71,11 @@ class Reader(Generic[PageT]):
     )
     """What the next free reader requests; None for its end."""
 
-    _free: int = field(default=0, init=False)
-    """The readers that nothing is assigned to."""
+    _threads: int = field(default=0, init=False)
+    """How many have been started."""
+
+    _busy: int = field(default=0, init=False)
+    """How many windows are assigned to them."""
 
     _error: BaseException | None = field(default=None, init=False)
     """What ends the reading, wherever it has come to."""
@@ -86,20 +94,15 @@ class Reader(Generic[PageT]):
         """
         self.api.raise_if_interrupted()
         try:
-            for _ in range(self.readers):
-                try:
-                    Thread(target=self._run, name="reader", daemon=True).start()
-                except (RuntimeError, MemoryError):
-                    raise NoThreadError from None
-                with self._changed:
-                    self._free += 1
-                    self._assign()
+            with self._changed:
+                self._assign()
             while item := self._next():
                 yield item
         finally:
             self._stopped.set()
-            for _ in range(self.readers):
-                self._assigned.put(None)
+            with self._changed:
+                for _ in range(self._threads):
+                    self._assigned.put(None)
 
     def _next(self) -> WindowPage[PageT] | None:
         """Wait for what comes next in order; None at the end."""
@@ -135,18 +138,33 @@ class Reader(Generic[PageT]):
         return WindowPage((front.start, front.end), page, is_last, front.error)
 
     def _assign(self) -> None:
-        """Let the free readers request what comes next."""
-        while self._free and (window := self._choose()):
+        """Let readers request what comes next, as many as there may be now.
+
+        If the API allows fewer at once than before, the oldest window goes on first.
+        """
+        if self._stopped.is_set():
+            return
+        while self._busy < self.at_once() and (window := self._choose()):
             if not window.query:
                 interval = (window.start, window.end)
                 window.limit = self.windows.limit
                 window.query = self.api.query(
                     self.windows.range_name, interval, window.limit
                 )
-            self._free -= 1
+            self._busy += 1
+            if self._busy > self._threads:
+                self._start_thread()
             self._assigned.put(window)
 
+    def _start_thread(self) -> None:
+        try:
+            Thread(target=self._run, name="reader", daemon=True).start()
+        except (RuntimeError, MemoryError):
+            raise NoThreadError from None
+        self._threads += 1
+
     def _choose(self) -> Window | None:
+        self.windows.readers = min(self.at_once(), _MOST_PARTS)
         return self.windows.next(is_full=self._waiting_bytes() >= _MAX_BYTES)
 
     def _waiting_bytes(self) -> int:
@@ -171,7 +189,7 @@ class Reader(Generic[PageT]):
         with self._changed:
             try:
                 note(*arguments)
-                self._free += 1
+                self._busy -= 1
                 self._assign()
             except BaseException as error:  # noqa: BLE001 - raised by the other thread
                 self._error = error
@@ -200,7 +218,7 @@ def read_list(api: Api[PageT], caps: Caps) -> Generator[PageT]:
         Exception: The list cannot be read.
     """
     windows = Windows(LIST, caps=caps, widest=1, readers=1, now=0)
-    with closing(Reader(api=api, windows=windows, readers=1).read()) as items:
+    with closing(Reader(api=api, windows=windows, at_once=lambda: 1).read()) as items:
         for item in items:
             if item.page is not None:
                 yield item.page

@@ -69,7 +69,10 @@ class ReplicationRun(Generic[PageT]):
     """Writes a STATE of the bookmark."""
 
     readers: int
-    """How many requests are sent at once."""
+    """The most requests that are sent at once."""
+
+    at_once: Callable[[], int]
+    """Returns how many may be sent at once now."""
 
     widest: int
     """The most seconds of a window."""
@@ -213,7 +216,11 @@ class ReplicationRun(Generic[PageT]):
             most_pages=most_pages,
         )
         self._windows = windows
-        reader = Reader(api=self.api, windows=windows, readers=readers)
+        reader = Reader(
+            api=self.api,
+            windows=windows,
+            at_once=lambda: min(readers, self.at_once()),
+        )
         begun: Interval | None = None
         try:
             with closing(reader.read()) as pages:
@@ -226,7 +233,7 @@ class ReplicationRun(Generic[PageT]):
             self._has_read |= windows.has_read
 
     def _bounds(self) -> tuple[int, int]:
-        """Return how many windows are read at once, and the most pages of each.
+        """Return how many windows are read at once at most, and their most pages.
 
         Within a budget, all windows that are begun together take half of it at most.
         """

@@ -80,7 +80,7 @@ class Windows:
             step: What to read.
             caps: What the queries of the stream have shown.
             widest: The most seconds of a window.
-            readers: How many windows are read at once.
+            readers: How many windows are read at once in the beginning.
             now: When the run began.
             most_pages: Pages after which an ordinary window is cut.
         """
@@ -92,7 +92,9 @@ class Windows:
         if most_pages < MOST_PAGES:
             # So that a run with few requests can complete one.
             self.rounding.shortest = 1
-        self._caps, self._readers, self._now = caps, readers, now
+        self._caps, self._now = caps, now
+        self.readers = readers
+        """How many windows are read at once; it may change while they are read."""
         self._most_pages = most_pages
         self._is_quiet = not step.is_first_load
         self._search = Search(self.ledger, widest)
@@ -194,7 +196,7 @@ class Windows:
             return False
         # A window that was cut has shown that it is denser than what was read before.
         elif unread.least_density and unread.least_density >= _MUCH_DENSER * density:
-            self._probe(unread, max(_PARTS, self._readers))
+            self._probe(unread, max(_PARTS, self.readers))
             return True
         elif self._search.is_new(unread.seconds):
             density = density or 1e-9
@@ -213,7 +215,7 @@ class Windows:
         # Where records come evenly, the last page would otherwise often be full, as if
         # the query had been capped.
         most = min(PAGES, max(1, self._most_pages / 2))
-        wanted = min(most, max(1, pages / self._readers)) - 0.15
+        wanted = min(most, max(1, pages / self.readers)) - 0.15
         seconds = max(self.rounding.shortest, int(wanted / density) + 1)
         end = min(unread.end, unread.start + min(seconds, self._search.width))
         # One window shows whether all may be so long.
@@ -327,7 +329,7 @@ class Windows:
     def _is_too_long(self, window: Window) -> bool:
         """Return whether a window is cut although another page is to come."""
         reading = sum(1 for _ in self.ledger.of(State.READY, State.REQUESTED))
-        is_idle = reading < self._readers and not any(self.ledger.of(State.UNREAD))
+        is_idle = reading < self.readers and not any(self.ledger.of(State.UNREAD))
         # Readers that have nothing else to do read its parts.
         most = _LONGEST_IDLE if is_idle and not window.is_probe else inf
         is_long = window.shares >= min(most, window.max_pages)

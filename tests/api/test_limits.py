@@ -10,6 +10,7 @@ import pytest
 import time_machine
 from hypothesis import given
 from hypothesis import strategies as st
+from requests.structures import CaseInsensitiveDict
 
 from tap_leadintent.api.limits import Limits, seconds_to_wait
 from tap_leadintent.api.traffic import Traffic
@@ -21,15 +22,34 @@ from tests.support.helpers import Clock
 def traffic_of(at_once: int, clock: Clock, a_minute: int | None = None) -> Traffic:
     """Return the traffic of a run in which a request has succeeded."""
     traffic = Traffic(clock.limits, at_once, a_minute)
-    traffic.note_page()
+    page(traffic)
     return traffic
+
+
+def page(traffic: Traffic, seconds: float = 0.2, endpoint: str = "leads") -> None:
+    """Note a full page."""
+    traffic.note_page(endpoint, seconds, is_full=True)
+
+
+def busy(seconds: float = 0, *actions: Action) -> StreamError:
+    """Return a refusal that asks to wait so long, or does not say how long."""
+    wanted = Action.RETRY | Action.PAUSE_ALL
+    for action in actions:
+        wanted |= action
+    return StreamError("busy", retry_after=seconds, actions=wanted)
+
+
+def refuse(traffic: Traffic, clock: Clock, seconds: float = 0, attempt: int = 1) -> None:
+    """Refuse a request that was sent just now, and wait as long as the tap then does."""
+    clock.now += 0.001
+    clock.now += traffic.note_refusal(busy(seconds), attempt, clock.now)
 
 
 def send(traffic: Traffic) -> float:
     """Send a request that takes no time and succeeds; give how long it waited."""
     stats = StreamStats()
     with traffic.turn(Event(), stats):
-        traffic.note_page()
+        page(traffic)
     return stats.waited_seconds
 
 
@@ -54,6 +74,35 @@ def test_how_long_a_server_wants_no_request(text: str, seconds: float) -> None:
     assert seconds_to_wait(headers) == seconds
 
 
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"RateLimit-Reset": "58", "RateLimit-Remaining": "0"}, 58),
+        ({"RateLimit": "limit=60, remaining=0, reset=58"}, 58),
+        ({"RateLimit": '"5-in-3sec"; r=0; t=2'}, 2),
+        ({"RateLimit": '"second";r=5;t=1, "minute";r=0;t=40, "day";r=9;t=9999'}, 40),
+        ({"RateLimit-Reset": "1770000030"}, 30),
+        ({"Retry-After-long": "3", "X-RateLimit-Remaining-short": "96"}, 3),
+        ({"retry-after-ms": "3000"}, 0),
+        ({"Retry-After": "2", "RateLimit-Reset": "58"}, 2),
+        ({"Retry-After": "0", "X-RateLimit-Reset": "1770000000.75"}, 0.75),
+        ({"X-RateLimit-UserReset": "1770000045000"}, 45),
+        ({"X-RateLimit-Reset": "2"}, 0),
+        ({"X-RateLimit-Reset": "1770003600"}, 0),
+        ({"X-RateLimit-Reset": "1769999999"}, 0),
+        ({"X-RateLimit-Limit": "1770000030"}, 0),
+        ({"RateLimit": "?", "RateLimit-Reset": "soon"}, 0),
+    ],
+)
+@time_machine.travel(1_770_000_000, tick=False)
+def test_what_rate_limits_say(headers: dict[str, str], seconds: float) -> None:
+    given = CaseInsensitiveDict(headers)
+    assert seconds_to_wait(given, is_rate_limit=True) == pytest.approx(seconds)
+    is_for_all = any(name.lower().startswith("retry-after") for name in headers)
+    if not is_for_all:
+        assert not seconds_to_wait(given), "it describes a limit, without a refusal"
+
+
 @time_machine.travel(1_770_000_000, tick=False)
 def test_without_a_date_header_our_clock_counts() -> None:
     text = format_datetime(datetime.fromtimestamp(1_770_000_090, UTC))
@@ -69,11 +118,11 @@ def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> N
 
 def test_a_cool_down_delays_all_requests(clock: Clock) -> None:
     traffic = traffic_of(1, clock)
-    traffic.pause_all(30)
+    traffic.note_refusal(busy(30), 1, clock.now)
     clock.now += 1
-    traffic.pause_all(2)  # It does not shorten the longer one.
-    assert send(traffic) == pytest.approx(29)
-    assert send(traffic) == 0
+    # It does not shorten the longer one.
+    traffic.note_refusal(busy(2), 1, clock.now - 1)
+    assert send(traffic) == pytest.approx(30)
 
 
 @pytest.mark.parametrize("wait", ["pause", "cool-down", "ceiling"])
@@ -81,7 +130,7 @@ def test_a_stopped_request_ends_its_wait(clock: Clock, wait: str) -> None:
     traffic = traffic_of(1, clock, 1 if wait == "ceiling" else None)
     send(traffic)
     if wait == "cool-down":
-        traffic.pause_all(600)
+        traffic.note_refusal(busy(600), 1, clock.now)
     stopped = clock.event(seconds=10)
     pause = 600 if wait == "pause" else 0
     with pytest.raises(StoppedError), traffic.turn(stopped, StreamStats(), pause):
@@ -110,41 +159,192 @@ def test_a_stopped_request_that_hangs_is_not_counted(clock: Clock) -> None:
         assert places(traffic, clock) == 1
 
 
-def test_a_cool_down_halves_the_requests_in_flight(clock: Clock) -> None:
+def rise(traffic: Traffic, number: int, seconds: float = 0.2) -> None:
+    """Note so many full pages, while as many requests as may be are in flight."""
+    with ExitStack() as under_way:
+        for _ in range(number):
+            missing = traffic.at_once() - len(traffic._in_flight)
+            for _ in range(missing):
+                under_way.enter_context(traffic.turn(Event(), StreamStats()))
+            page(traffic, seconds)
+
+
+def test_a_refusal_halves_the_requests_in_flight(clock: Clock) -> None:
     traffic = traffic_of(8, clock)
+    rise(traffic, 50)
     assert places(traffic, clock) == 8
     for expected in (4, 2, 1, 1):
-        traffic.pause_all(5)
-        clock.now += 5
+        refuse(traffic, clock, 5)
         assert places(traffic, clock) == expected
 
 
 def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> None:
     traffic = traffic_of(8, clock)
+    sent_at = clock.now
+    clock.now += 1
     for _ in range(5):
-        traffic.pause_all(5)
+        traffic.note_refusal(busy(5), 1, sent_at)
         clock.now += 1
-    clock.now += 5
-    assert places(traffic, clock) == 4
+    clock.now += 9
+    assert places(traffic, clock) == 2
 
 
-def test_pages_raise_the_requests_in_flight_slowly_up_to_the_limit(
-    clock: Clock,
+def test_pages_raise_the_requests_in_flight_up_to_the_limit(clock: Clock) -> None:
+    traffic = traffic_of(32, clock)
+    for number, expected in ((0, 4), (16, 8), (32, 16), (100, 32)):
+        rise(traffic, number)
+        assert places(traffic, clock) == expected
+    refuse(traffic, clock, 5)
+    for number, expected in ((0, 16), (60, 17)):
+        rise(traffic, number)
+        assert traffic.at_once() == expected, "slowly after a refusal"
+
+
+def test_where_few_requests_are_wanted_no_more_are_allowed(clock: Clock) -> None:
+    traffic = traffic_of(32, clock)
+    for _ in range(100):
+        send(traffic)
+    assert traffic.at_once() == 4
+
+
+def test_slower_pages_end_the_rise_until_they_are_fast_again(clock: Clock) -> None:
+    traffic = traffic_of(32, clock)
+    rise(traffic, 16, seconds=0.2)
+    rise(traffic, 8, seconds=0.4)
+    reached = traffic.at_once()
+    assert reached < 12
+    rise(traffic, 50, seconds=0.4)
+    assert traffic.at_once() == reached
+    rise(traffic, 50, seconds=0.2)
+    assert traffic.at_once() > 2 * reached
+
+
+def test_each_endpoint_has_its_own_fastest_pages(clock: Clock) -> None:
+    traffic = traffic_of(32, clock)
+    for _ in range(20):
+        page(traffic, 0.01, endpoint="agents")
+    rise(traffic, 100, seconds=0.2)
+    assert traffic.at_once() > 20
+
+
+class Limited:
+    """An API with a limit of its own, whose pages take 50 ms, asked one at a time."""
+
+    def __init__(self, clock: Clock, wait: float = 0) -> None:
+        self.clock = clock
+        self.traffic = traffic_of(32, clock)
+        self.wait = wait
+        self.sent = 0
+        self.refused = 0
+        self.times: list[float] = []
+        """When it has answered."""
+
+    def is_open(self) -> bool:
+        """Return whether the limit allows a request now."""
+        raise NotImplementedError
+
+    def read(self, pages: int) -> float:
+        """Read so many pages, and return how many seconds that took."""
+        began = self.clock.now
+        while len(self.times) < pages:
+            attempt = 0
+            pause = 0.0
+            while True:
+                attempt += 1
+                with self.traffic.turn(Event(), StreamStats(), pause):
+                    sent_at = self.clock.now
+                    self.sent += 1
+                    assert self.sent < 3 * pages
+                    is_open = self.is_open()
+                    if is_open:
+                        self.times.append(self.clock.now)
+                    self.clock.now += 0.05
+                    if is_open:
+                        page(self.traffic)
+                        break
+                    self.refused += 1
+                    error = busy(self.wait)
+                    pause = self.traffic.note_refusal(error, attempt, sent_at)
+        return self.clock.now - began
+
+
+class Steady(Limited):
+    """At least 200 ms from one request to the next, as nginx counts without a burst."""
+
+    def is_open(self) -> bool:
+        return not self.times or self.clock.now >= self.times[-1] + 0.2
+
+
+class Burst(Limited):
+    """Five a second, and 20 more at once."""
+
+    def is_open(self) -> bool:
+        held = 0.0
+        last = 0.0
+        for time in self.times:
+            held = max(0.0, held - 5 * (time - last)) + 1
+            last = time
+        return held - 5 * (self.clock.now - last) <= 20
+
+
+class Windowed(Limited):
+    """Sixty in each minute of the clock."""
+
+    def is_open(self) -> bool:
+        minute = self.clock.now // 60
+        return sum(time // 60 == minute for time in self.times) < 60
+
+
+class Second(Limited):
+    """Ten in a second, and each refusal asks to wait for one."""
+
+    def is_open(self) -> bool:
+        return sum(time > self.clock.now - 1 for time in self.times) < 10
+
+
+@pytest.mark.parametrize(
+    ("limit", "wait", "seconds"),
+    [
+        (Steady, 0, 1.3 * 120),
+        (Burst, 0, 1.3 * 116),
+        (Windowed, 0, 1.3 * 540),
+        # Each refusal takes as long as ten pages.
+        (Second, 1, 1.5 * 60),
+    ],
+)
+def test_the_pace_is_found(
+    clock: Clock, limit: type[Limited], wait: float, seconds: float
 ) -> None:
-    traffic = traffic_of(8, clock)
-    traffic.pause_all(5)
-    clock.now += 5
-    for number, expected in ((10, {4}), (30, {5, 6}), (1000, {8})):
-        for _ in range(number):
-            traffic.note_page()
-        assert places(traffic, clock) in expected
+    """All of 600 pages, in little more than the least time, with few refusals."""
+    api = limit(clock, wait)
+    assert api.read(600) <= seconds
+    assert api.refused <= 0.1 * api.sent
+
+
+def test_after_a_refusal_the_pace_rises_again(clock: Clock) -> None:
+    api = Steady(clock)
+    api.read(100)
+    began = clock.now
+    for _ in range(1000):
+        send(api.traffic)
+    assert clock.now - began < 0.2 * 1000 / 3
+
+
+def test_a_long_outage_does_not_slow_the_pace_down_for_ever(clock: Clock) -> None:
+    traffic = traffic_of(1, clock)
+    for _ in range(100):
+        clock.now += 1
+        send(traffic)
+    for attempt in range(1, 30):
+        refuse(traffic, clock, attempt=attempt)
+    assert send(traffic) <= 2
 
 
 def test_one_request_is_sent_until_one_succeeds(clock: Clock) -> None:
     traffic = Traffic(clock.limits, 8)
     assert places(traffic, clock) == 1
-    traffic.note_page()
-    assert places(traffic, clock) == 8
+    page(traffic)
+    assert places(traffic, clock) == 4
 
 
 def failed(status: int | None = None, reason: Reason | None = None) -> StreamError:
@@ -175,7 +375,7 @@ def test_what_ends_a_run(
     for has_page, expected in ((False, ends), (True, ends_after_a_page)):
         traffic = Traffic(Limits())
         if has_page:
-            traffic.note_page()
+            page(traffic)
         *first, last = map(traffic.note_failure, failures)
         assert not any(first)
         assert last == expected
@@ -186,8 +386,20 @@ def test_how_long_requests_are_repeated_before_one_succeeds(clock: Clock) -> Non
     for _ in range(2):
         with traffic.turn(Event(), StreamStats()):
             clock.now += 2.5
-    assert traffic.seconds_for_retries == 15
+    assert traffic.seconds_left(LATE) == 15
+    assert traffic.seconds_left(busy(0, Action.WAIT_OUT)) == 900
     traffic.note_failure(LATE)
-    assert not traffic.seconds_for_retries, "another stream has tried"
-    traffic.note_page()
-    assert traffic.seconds_for_retries == inf
+    assert not traffic.seconds_left(LATE), "another stream has tried"
+    assert not traffic.seconds_left(busy(0, Action.WAIT_OUT))
+    page(traffic)
+    assert traffic.seconds_left(LATE) == inf
+
+
+def test_a_rate_limit_is_waited_out_for_as_long_as_no_page_comes(clock: Clock) -> None:
+    traffic = traffic_of(4, clock)
+    limit = busy(0, Action.WAIT_OUT)
+    traffic.note_refusal(limit, 1, clock.now)
+    clock.now += 899
+    assert traffic.seconds_left(limit) == 1
+    page(traffic)
+    assert traffic.seconds_left(limit) == 900

@@ -130,6 +130,7 @@ def read(
         complete_to=lambda: now,
         save=save,
         readers=32,
+        at_once=lambda: 32,
         widest=30 * DAY,
     )
     replication.begin()
