@@ -51,6 +51,9 @@ _PAGES = 20
 """Pages between refusals that are few: requests are spaced out although the server says
 how long to wait, so that at most about a twentieth of them is refused."""
 
+_SERIOUS = 3
+"""The attempt from which on the API may be down, or its limit may last long."""
+
 _TRIAL_SECONDS = 20.0
 """Failed requests are retried for so many seconds, until the first success of the run.
 """
@@ -210,10 +213,10 @@ class Traffic:
         """Choose how long all requests wait after a refusal that does not say it."""
         if not self._spacing:
             return self._limits.backoff(attempt)
-        # While pages come, the limit opens again soon.
+        # A limit that is reached often opens again soon.
         seconds = self._spacing * 2.0 ** min(self._refusals, 10)
-        if attempt > 1:
-            seconds = max(seconds, self._limits.backoff(attempt - 1))
+        if attempt >= _SERIOUS:
+            seconds = max(seconds, self._limits.backoff(attempt))
         return min(seconds, self._limits.longest_backoff)
 
     @contextmanager
