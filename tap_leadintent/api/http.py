@@ -1,8 +1,8 @@
 """Sends a stream's requests, and retries those that may succeed later.
 
 Which failures are retried is decided in `failures.py`, how long all requests wait, and
-for how long a run retries at all, in `traffic.py`. A refused cursor begins its chain again
-(`chain.py`).
+for how long a run retries at all, in `traffic.py`. A refused cursor begins its chain
+again (`chain.py`).
 
 API description: "Base address", "Authentication", "Page envelope".
 """

@@ -22,6 +22,10 @@ class Limits:
     longest_backoff: float = 60.0
     """Seconds of the longest wait before a retry, unless the server asks for more."""
 
+    longest_refusal: float = LONGEST_WAIT
+    """Seconds for which requests are retried that a rate limit refuses, until a page
+    comes."""
+
     longest_connect: float = 10.0
     """Seconds to connect, and for each step of a TLS handshake."""
 
@@ -140,6 +144,5 @@ def _structured(text: str) -> float:
     used_up = [each for each in limits if _USED_UP.search(each)]
     waits = [0.0]
     for each in used_up or limits:
-        for seconds in _WAIT.findall(each):
-            waits.append(_number(seconds))
+        waits.extend(map(float, _WAIT.findall(each)))
     return max(waits)

@@ -12,7 +12,7 @@ from math import inf
 from statistics import median
 from threading import TIMEOUT_MAX, Condition, Event
 
-from tap_leadintent.api.limits import LONGEST_WAIT, Limits, with_margin
+from tap_leadintent.api.limits import Limits, with_margin
 from tap_leadintent.errors import (
     Action,
     BudgetSpentError,
@@ -40,11 +40,11 @@ _SLOWER = 1.5
 
 _MINUTE = 60.0
 
-_FASTER = 0.9
+_FASTER = 0.95
 """What the time between requests is multiplied by after `_PAGES` pages without a
 refusal."""
 
-_SLOWED = 0.8
+_SLOWED = 0.9
 """What the number of requests in a second is multiplied by after a refusal."""
 
 _PAGES = 20
@@ -214,7 +214,7 @@ class Traffic:
         if not self._spacing:
             return self._limits.backoff(attempt)
         # A limit that is reached often opens again soon.
-        seconds = self._spacing * 2.0 ** min(self._refusals, 10)
+        seconds = self._spacing * 2.0 ** min(self._refusals - 1, 10)
         if attempt >= _SERIOUS:
             seconds = max(seconds, self._limits.backoff(attempt))
         return min(seconds, self._limits.longest_backoff)
@@ -279,7 +279,7 @@ class Traffic:
         now = self._limits.monotonic()
         if Action.WAIT_OUT in error.actions:
             began = self._refused_since if self._refusals else now
-            return began + LONGEST_WAIT - now
+            return began + self._limits.longest_refusal - now
         if self.has_succeeded:
             return inf
         return self._began + _TRIAL_SECONDS - now

@@ -228,7 +228,7 @@ def prefixed(variables: dict[str, str]) -> dict[str, str]:
 class HurriedTap(TapLeadIntent):
     """The tap, with retries that do not wait."""
 
-    limits = Limits(longest_backoff=0.001)
+    limits = Limits(longest_backoff=0.001, longest_refusal=0.05)
 
 
 @contextmanager

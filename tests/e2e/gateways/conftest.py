@@ -1,5 +1,7 @@
 """Fixtures that install servers, and run them in front of the sandbox."""
 
+import fcntl
+import os
 import shutil
 import socket
 import subprocess
@@ -86,23 +88,28 @@ def _accepts(port: int) -> bool:
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Install what is missing, for all tests."""
-    folder = tmp_path_factory.mktemp("gateways")
-    # The workers of nginx have a user of their own when the tests run as root.
-    folder.chmod(0o755)
+    """Install what is missing, once for all workers."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / "gateways"
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            _install(folder)
+    return Installed(folder, folder / "environment/bin/python")
+
+
+def _install(folder: Path) -> None:
     missing = [package for name, package in DEBIAN.items() if not shutil.which(name)]
     if missing:
         _run("apt-get", "update", "-q")
         _run("apt-get", "install", "-q", "-y", "--no-install-recommends", *missing)
-    for name in ("package.json", "limiters"):
-        source = HERE / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name)
-        else:
-            shutil.copy(source, folder / name)
+    folder.mkdir()
+    shutil.copy(HERE / "package.json", folder)
+    shutil.copytree(HERE / "limiters", folder / "limiters")
     _run("npm", "install", "--no-audit", "--no-fund", "--silent", folder=folder)
-    programs = build(HERE / "requirements.txt", folder / "environment")
-    return Installed(folder, programs / "python")
+    build(HERE / "requirements.txt", folder / "environment")
 
 
 def _run(*command: str, folder: Path | None = None) -> None:

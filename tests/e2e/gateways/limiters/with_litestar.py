@@ -10,13 +10,16 @@ from litestar.middleware.rate_limit import RateLimitConfig
 _CLIENT = httpx.AsyncClient(timeout=60)
 
 
-@post("/{path:path}")
+@post("/{path:path}")  # type: ignore[untyped-decorator]
 async def forward(request: Request, path: str) -> Response[bytes]:
     """Ask the API, and pass its answer on."""
     answer = await _CLIENT.post(
         f"{sys.argv[2]}{path}",
         content=await request.body(),
-        headers={"Authorization": request.headers["Authorization"]},
+        headers={
+            "Authorization": request.headers["Authorization"],
+            "Content-Type": "application/json",
+        },
     )
     return Response(
         answer.content,

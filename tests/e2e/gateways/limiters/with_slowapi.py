@@ -16,14 +16,17 @@ app.state.limiter = Limiter(key_func=get_remote_address)
 app.add_exception_handler(RateLimitExceeded, _rate_limit_exceeded_handler)
 
 
-@app.post("/{path:path}")
-@app.state.limiter.limit("60/minute")
+@app.post("/{path:path}")  # type: ignore[untyped-decorator]
+@app.state.limiter.limit("60/minute")  # type: ignore[untyped-decorator]
 async def forward(request: Request, path: str) -> Response:
     """Ask the API, and pass its answer on."""
     answer = await _CLIENT.post(
         f"{sys.argv[2]}/{path}",
         content=await request.body(),
-        headers={"Authorization": request.headers["Authorization"]},
+        headers={
+            "Authorization": request.headers["Authorization"],
+            "Content-Type": "application/json",
+        },
     )
     return Response(
         answer.content,

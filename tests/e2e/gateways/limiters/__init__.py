@@ -1,0 +1,1 @@
+"""Servers with a rate limit; each program runs alone."""
