@@ -42,7 +42,7 @@ _MINUTE = 60.0
 
 _FASTER = 0.95
 """What the time between requests is multiplied by after `_PAGES` pages without a
-refusal."""
+refusal; after as many more by its square, and so on, as it may be far too long."""
 
 _SLOWED = 0.9
 """What the number of requests in a second is multiplied by after a refusal."""
@@ -154,8 +154,9 @@ class Traffic:
             self._answered.append(self._limits.monotonic())
             self._forget_old_pages()
             self._pages_since_refusal += 1
-            if self._pages_since_refusal % _PAGES == 0:
-                self._spacing *= _FASTER
+            steps, rest = divmod(self._pages_since_refusal, _PAGES)
+            if not rest:
+                self._spacing *= _FASTER**steps
             latency = self._latencies[endpoint]
             if is_full:
                 latency.note(seconds)
@@ -216,7 +217,7 @@ class Traffic:
         # A limit that is reached often opens again soon.
         seconds = self._spacing * 2.0 ** min(self._refusals - 1, 10)
         if attempt >= _SERIOUS:
-            seconds = max(seconds, self._limits.backoff(attempt))
+            seconds = max(seconds, self._limits.backoff(attempt - _SERIOUS + 1))
         return min(seconds, self._limits.longest_backoff)
 
     @contextmanager

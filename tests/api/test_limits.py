@@ -312,7 +312,7 @@ class Second(Limited):
         (Burst, 0, 1.3 * 116),
         (Windowed, 0, 1.3 * 540),
         # Each refusal takes as long as ten pages.
-        (Second, 1, 1.5 * 60),
+        (Second, 1, 1.6 * 60),
     ],
 )
 def test_the_pace_is_found(

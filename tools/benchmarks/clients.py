@@ -117,7 +117,7 @@ class Clients:
     def defaults(self) -> Client:
         """Return a first load with this tap's defaults, which reads both ranges."""
         settings = {"start_date": format_time(_OPTIONS.begin)}
-        name = "this tap with its defaults (4 readers), first load, both ranges"
+        name = "this tap with its defaults, first load, both ranges"
         return Client(name, self._tap, settings)
 
     def bare(self, threads: int) -> Client:
