@@ -30,6 +30,11 @@ _MOST_REPEATS = 3
 """How often what seems to be incomplete is read again in a run."""
 
 
+_READERS_OF_BUDGET = 4
+"""The most windows that are begun together within a budget. With more of them, more are
+left unfinished when it is used up."""
+
+
 class Hole(NamedTuple):
     """An interval that could not be read."""
 
@@ -240,7 +245,7 @@ class ReplicationRun(Generic[PageT]):
         if self.budget is None:
             return self.readers, self._most_pages
         half = self.budget // 2
-        readers = max(1, min(self.readers, half // PAGES))
+        readers = max(1, min(self.readers, _READERS_OF_BUDGET, half // PAGES))
         return readers, max(1, min(self._most_pages, half // readers))
 
     def _take_out_later(self, range_name: str, window: Interval) -> None:
