@@ -12,6 +12,8 @@ import re
 import ssl
 import time
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from http.client import IncompleteRead
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,7 +21,7 @@ import requests
 from requests import exceptions
 from urllib3 import exceptions as urllib3
 
-from tap_leadintent.api.error_body import describe, text_of
+from tap_leadintent.api.error_body import describe, names_in, text_of
 from tap_leadintent.api.limits import LONGEST_WAIT, seconds_to_wait
 from tap_leadintent.api.session import TooLargeError
 from tap_leadintent.errors import SUPPORT, Action, Reason, StreamError
@@ -32,6 +34,7 @@ _KEY = (
     "this one"
 )
 _NO_API = f"{_ROOT}: the API was not found at this address"
+_EMPTY = f"{_ROOT}, as the response is empty; {SUPPORT}"
 _NO_ENDPOINT = "deselect this stream: the API has no {path} for your organization"
 _NO_ACCESS = (
     "deselect this stream, or ask for access: this key may not read this endpoint"
@@ -39,6 +42,10 @@ _NO_ACCESS = (
 _REVOKED = (
     "if no stream can be read any more, set api_key to a valid key, else deselect this "
     "stream, or ask for access: the API has accepted this key in this run"
+)
+_REVOKED_LATER = (
+    "set api_key to a valid key, or ask the API's support why this one is refused now: "
+    "the API has accepted it for this endpoint in this run"
 )
 _NOT_ALLOWED = (
     "ask for access, or let this machine's address through, as the API refuses this "
@@ -48,9 +55,36 @@ _REDIRECT = (
     "set base_url to the API itself: this address redirects to {location}, perhaps for "
     "a login, and redirects are not followed"
 )
+_SLASH = (
+    "ask the API's support: the API redirects {path} to {location}, and redirects are "
+    "not followed; base_url is most likely right"
+)
 _FIREWALL = (
     "ask who runs the firewall or gateway in front of the API to let this machine "
     "through, or set user_agent: it refuses the request"
+)
+_GUARDED = (
+    "ask who runs the firewall or gateway in front of the API to let this machine "
+    "through, or set max_requests_per_minute, or lower it, if it limits requests: it "
+    "refuses the request"
+)
+_BLOCKED = (
+    "set max_requests_per_minute, or lower it; if this stays, ask who runs the "
+    "firewall or gateway in front of the API: it refuses now what it allowed earlier "
+    "in this run"
+)
+_VANISHED = (
+    "try later: the API, or a gateway in front of it, says that there is no {path}, "
+    f"though it has answered in this run; {SUPPORT}"
+)
+_CURSOR = (
+    "ask the API's support how long a cursor is valid, and how many records a query "
+    "may have: the API refuses a cursor that it has given"
+)
+_LIMIT = "lower page_size (now {page_size}): the API accepts no request for so many"
+_RANGE = (
+    "lower window_days if the API refuses long time ranges: it does not accept a "
+    "request with {fields}"
 )
 _FILTERS = "check {filters}: the API does not accept the request"
 _FIELDS = (
@@ -63,6 +97,10 @@ _FEWER = "set max_requests_per_minute, or lower it: the API wants fewer requests
 _OVERLOADED = (
     f"try later: the API, or a gateway in front of it, is down or overloaded; {SUPPORT}"
 )
+_LIMITED = (
+    "try later, and set max_requests_per_minute, or lower it, or lower concurrency: "
+    f"the API, or a gateway in front of it, is overloaded or down; {SUPPORT}"
+)
 _UNSUPPORTED = f"{_ROOT}, or ask its support: the API does not support this request"
 _LOGIN = (
     "open base_url in a browser: a web page came in place of records, such as a login "
@@ -74,6 +112,14 @@ _PROXY = (
     "check HTTPS_PROXY or ALL_PROXY, with user and password if the proxy needs them, "
     "and NO_PROXY: the proxy does not forward requests"
 )
+_PROXY_REFUSES = (
+    "check user and password in HTTPS_PROXY or ALL_PROXY, and ask who runs the proxy "
+    "to let this machine through to {host}: the proxy refuses it"
+)
+_PROXY_FAILS = (
+    "try later: the proxy of HTTPS_PROXY or ALL_PROXY cannot reach {host}, which may "
+    f"be down; {SUPPORT}"
+)
 _CERTIFICATE = (
     "check base_url, or set REQUESTS_CA_BUNDLE if your company's proxy signs "
     "certificates: the certificate of {host} is not trusted"
@@ -81,6 +127,10 @@ _CERTIFICATE = (
 _NO_ONE = (
     "check base_url, this machine's network, and the firewalls on the way: {host} "
     "cannot be reached"
+)
+_GONE = (
+    "try later: {host} cannot be reached any more, though it has answered in this run; "
+    f"{SUPPORT}"
 )
 _LATE = (
     "lower concurrency or page_size, or else raise request_timeout_seconds: the "
@@ -91,6 +141,28 @@ _NO_TLS = (
     "check the port in base_url, and whether it should begin with http:// (for this "
     "machine only): {host} does not speak TLS"
 )
+
+_NO_CONNECTION = (exceptions.ConnectTimeout, urllib3.NewConnectionError)
+_ENDED_EARLY = (ConnectionError, IncompleteRead, ssl.SSLEOFError)
+"""With the error of urllib3 for a chunk without its length."""
+
+_TUNNEL = re.compile(r"^Tunnel connection failed: (\d{3})\b")
+"""How `http.client` says what a proxy answers when it is asked for a connection."""
+
+_LIMIT_NAMES = {"limit", "page_size", "pagesize", "per_page", "perpage"}
+"""Names of the number of records that a request may ask for."""
+
+_QUOTA_NAMES = {"quota", "ratelimit", "throttled", "throttling"}
+"""Words of an explanation that is about the number of requests."""
+
+_TIME_NAMES = {
+    *("date", "dates", "day", "days", "month", "months", "year", "years", "range"),
+    *("start_time", "starttime", "end_time", "endtime", "period", "interval"),
+}
+"""Words of an explanation that is about a time range."""
+
+_MAX_SERVER = 60
+"""Characters of a server's name that are shown."""
 
 _SECRET_PARTS = re.compile("(?<=//)[^/]*@|[?#].*")
 """What may be secret in the address of a redirect."""
@@ -113,67 +185,129 @@ TOO_MANY = {420, 429}
 RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     (SUCCESS, "html", RETRY, _LOGIN),
     (SUCCESS, "incomplete", SLOW, f"{SUPPORT}: the API says that a page lacks records"),
-    (SUCCESS, "after a page", SLOW, f"{SUPPORT}: a response is not a page of records"),
     (SUCCESS, "cut", SLOW, _CUT),
+    (SUCCESS, "after a page", SLOW, f"{SUPPORT}: a response is not a page of records"),
+    (SUCCESS, "empty", SLOW, _EMPTY),
     (SUCCESS, "", SLOW, f"{_ROOT}: the response is not a page of records; {SUPPORT}"),
+    # A server in front of the API says so, too, when the API stalls.
+    ({404}, "later page, html", RETRY | REFUSED, _CURSOR),
+    ({400, 404, 410, 412, 422, 440}, "later page", REFUSED, _CURSOR),
+    ({400, 422}, "names a filter", REFUSED, _FILTERS),
+    ({400, 422}, "names the range", REFUSED, _RANGE),
+    ({400, 422}, "names the limit", Action.CUT, _LIMIT),
     ({400, 422}, "filters", REFUSED, _FILTERS),
     ({400, 410, 422}, "", REFUSED, _FIELDS),
+    ({401}, "answered", NOTHING, _REVOKED_LATER),
     ({401}, "after a page", NOTHING, _REVOKED),
     ({401}, "", NOTHING, _KEY),
-    ({403}, "wait", BUSY, _FEWER),
-    ({403}, "html", NOTHING, _FIREWALL),
+    # A limit of requests may be said so. It refuses all requests, a cursor's end one.
+    ({403}, "answered, alone", BUSY | REFUSED, _BLOCKED),
+    ({403}, "answered", BUSY, _BLOCKED),
+    ({403}, "after a page, wait", BUSY, _GUARDED),
+    ({403}, "after a page, html", BUSY, _GUARDED),
+    ({403}, "after a page, names a quota", BUSY, _GUARDED),
     ({403}, "after a page", FORBIDDEN, _NO_ACCESS),
+    ({403}, "names a quota", NOTHING, _FEWER),
+    ({403}, "html", NOTHING, _FIREWALL),
     ({403}, "", FORBIDDEN, _NOT_ALLOWED),
-    ({404}, "after a page", Action.RESTART, _NO_ENDPOINT),
-    ({404, 405}, "", Action.RESTART, _NO_API),
+    ({404, 405}, "answered", SLOW, _VANISHED),
+    ({404, 405}, "after a page", NOTHING, _NO_ENDPOINT),
+    ({404, 405}, "", NOTHING, _NO_API),
     ({409, 423, 425}, "", RETRY | REFUSED, _PARALLEL),
     ({413, 416}, "", Action.CUT, _TOO_LARGE),
     (TOO_MANY, "", BUSY | Action.WAIT_OUT, _FEWER),
+    ({501, 505}, "answered", SLOW, _OVERLOADED),
     ({501, 505}, "after a page", NOTHING, _NO_ENDPOINT),
     ({501, 505}, "", NOTHING, _UNSUPPORTED),
+    ({503}, "after a page", DOWN, _LIMITED),
     ({503}, "", DOWN, _OVERLOADED),
     ({408, 499, *range(500, 1000)}, "", SLOW, _OVERLOADED),
+    (range(400), "redirect, slash", NOTHING, _SLASH),
     (range(400), "redirect", NOTHING, _REDIRECT),
     (range(500), "", NOTHING, f"the API refused the request; {SUPPORT}"),
 )
 """What to do after a response without a page, and what to advise: by its status, and by
-what else is true of it ("wait": a header says for how long the server wants no request;
-"after a page": address and key have worked in this run; "cut": its JSON is an object
-that ends early; "filters": the setting names some for the stream). The first row that
-applies counts. `tests/test_failure_kinds.py` says what each row means for a user."""
+the conditions that all have to hold. The first row that applies counts.
 
-EXCEPTIONS: tuple[tuple[Any, Action, str], ...] = (
-    (TooLargeError, Action.CUT, "lower page_size: a response is too large"),
-    (exceptions.InvalidSchema, Action.END_RUN, _SOCKS),
-    ((exceptions.InvalidURL, urllib3.LocationValueError), Action.END_RUN, _ADDRESS),
-    (exceptions.ProxyError, UNREACHABLE, _PROXY),
-    (ssl.SSLCertVerificationError, Action.END_RUN, _CERTIFICATE),
-    ((exceptions.ConnectTimeout, urllib3.NewConnectionError), UNREACHABLE, _NO_ONE),
-    ((exceptions.Timeout, urllib3.TimeoutError), SLOW, _LATE),
-    ((ConnectionResetError, urllib3.IncompleteRead, ssl.SSLEOFError), SLOW, _CUT),
-    (ssl.SSLError, UNREACHABLE, _NO_TLS),
-    (Exception, SLOW, f"{SUPPORT}: the request to {{host}} failed"),
+* "after a page": address and key have worked in this run
+* "answered": the endpoint has given a page in this run
+* "later page": the request has a cursor
+* "alone": no other request to the endpoint has failed since its last page
+* "html", "empty", "cut": the body is a web page; is empty; is JSON that ends early
+* "incomplete": the page says itself that its records are not all
+* "wait": a header says for how long the server wants no request
+* "filters": the setting has some for the stream
+* "names a quota", "the limit", "the range", "a filter": the explanation is about that
+* "redirect", "slash": a redirect; to the same address with a slash at its end
+
+`tests/test_failure_kinds.py` says what each row means for a user, and
+`tests/api/test_answers.py` what follows from the answers of real servers."""
+
+EXCEPTIONS: tuple[tuple[Any, str, Action, str], ...] = (
+    (TooLargeError, "", Action.CUT, "lower page_size: a response is too large"),
+    (exceptions.InvalidSchema, "", Action.END_RUN, _SOCKS),
+    ((exceptions.InvalidURL, urllib3.LocationValueError), "", Action.END_RUN, _ADDRESS),
+    # A second try with a wrong password may lock an account.
+    (exceptions.ProxyError, "403 or 407", Action.END_RUN, _PROXY_REFUSES),
+    (exceptions.ProxyError, "5xx", UNREACHABLE, _PROXY_FAILS),
+    (exceptions.ProxyError, "", UNREACHABLE, _PROXY),
+    (ssl.SSLCertVerificationError, "", Action.END_RUN, _CERTIFICATE),
+    (_NO_CONNECTION, "after a page", UNREACHABLE, _GONE),
+    (_NO_CONNECTION, "", UNREACHABLE, _NO_ONE),
+    ((exceptions.Timeout, urllib3.TimeoutError), "", SLOW, _LATE),
+    (_ENDED_EARLY, "", SLOW, _CUT),
+    (ssl.SSLError, "", UNREACHABLE, _NO_TLS),
+    (Exception, "", SLOW, f"{SUPPORT}: the request to {{host}} failed"),
 )
-"""What to do after an exception, and what to advise. The first row counts that holds
-for the exception or for one that it wraps."""
+"""What to do after an exception, and what to advise: by its kind, and by what else is
+true ("after a page": a request of the run has got a page; others: what a proxy answers
+when it is asked for a connection). The first row counts whose kind is the exception's,
+or that of one that it wraps."""
 
 
-def explain_no_response(error: Exception, url: str, seconds: float) -> StreamError:
+@dataclass(frozen=True, kw_only=True)
+class Circumstances:
+    """What other requests of the run have shown by now."""
+
+    has_succeeded: bool = False
+    """Whether one has got a page."""
+
+    has_answered: bool = False
+    """Whether one to the same endpoint has got a page."""
+
+    is_alone: bool = True
+    """Whether none to the same endpoint has failed since its last page."""
+
+
+def explain_no_response(
+    error: Exception,
+    url: str,
+    seconds: float,
+    circumstances: Circumstances = Circumstances(),
+) -> StreamError:
     """Explain why there is no response.
 
     Args:
         error: The error that a request raised.
         url: The request's address.
         seconds: The request's timeout.
+        circumstances: What other requests of the run have shown.
 
     Returns:
         The error to raise, without a full stop.
     """
     causes = [*_causes(error)]
+    code = _status_of_tunnel(causes)
+    is_true = {
+        "": True,
+        "after a page": circumstances.has_succeeded,
+        "403 or 407": code in {403, 407},
+        "5xx": code in range(500, 600),
+    }
     actions, text = next(
         (actions, text)
-        for kind, actions, text in EXCEPTIONS
-        if any(isinstance(cause, kind) for cause in causes)
+        for kind, case, actions, text in EXCEPTIONS
+        if is_true[case] and any(isinstance(cause, kind) for cause in causes)
     )
     host = summarize(urlsplit(url).netloc)
     # The words of a server or a proxy may hold the key in another encoding.
@@ -191,10 +325,19 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
             yield from _causes(inner)
 
 
+def _status_of_tunnel(causes: list[BaseException]) -> int | None:
+    """Return the status with which a proxy has refused a connection, if one has."""
+    for cause in causes:
+        if isinstance(cause, OSError) and (found := _TUNNEL.match(str(cause))):
+            return int(found[1])
+    return None
+
+
 def _reason(causes: list[BaseException]) -> str:
     """Return the reason that Python or the system gives."""
+    libraries = (exceptions.RequestException, urllib3.HTTPError, IncompleteRead)
     for cause in causes:
-        if not isinstance(cause, (exceptions.RequestException, urllib3.HTTPError)):
+        if not isinstance(cause, libraries):
             reason = getattr(cause, "strerror", None) or str(cause)
             return re.sub(r"^\[.*?\] |^_ssl\.c:\d+: | \(_ssl.*", "", reason)
     return "no reason was given"
@@ -206,10 +349,11 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     server_time: int | None,
     *,
     sent: Mapping[str, Any],
-    filters: str = "",
+    filters: Collection[str] = (),
+    stream: str = "",
     problem: str = "",
     is_incomplete: bool = False,
-    has_succeeded: bool = False,
+    circumstances: Circumstances = Circumstances(),
 ) -> StreamError:
     """Explain a response that is not a page of records.
 
@@ -218,10 +362,11 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         body: Its complete body.
         server_time: When the request arrived, see `ServerClock.note`.
         sent: The body of the request.
-        filters: The name of the setting that adds filters to the request, if any.
+        filters: The fields of the request that the setting `filters` adds.
+        stream: The stream, as that setting names it.
         problem: Why the body of a successful response is not a page.
         is_incomplete: Whether the page says that its records are not all.
-        has_succeeded: Whether another request of the run has got a page.
+        circumstances: What other requests of the run have shown.
 
     Returns:
         The error to raise.
@@ -229,24 +374,35 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     text, headers = text_of(body), response.headers
     is_rate_limit = response.status_code in TOO_MANY
     wait = seconds_to_wait(headers, is_rate_limit=is_rate_limit)
+    url = urlsplit(response.url or "")
+    location = headers.get("Location", "")
+    with_slash = (f"{url.path}/", f"{response.url}/")
+    names = names_in(text)
+    is_quota = {"rate", "limit"} <= names or not names.isdisjoint(_QUOTA_NAMES)
+    ranges = sent.keys() - {"cursor", *filters}
+    limit = sent.get("cursor", {}).get("limit")
     is_true = {
         "": True,
-        "after a page": has_succeeded,
+        "after a page": circumstances.has_succeeded,
+        "answered": circumstances.has_answered,
+        "alone": circumstances.is_alone,
+        "later page": "after" in sent.get("cursor", {}),
         # The words are those of msgspec.
         "cut": text.startswith("{") and "truncated" in problem,
+        "empty": not text,
         "filters": bool(filters),
         "html": text.startswith("<"),
         "incomplete": is_incomplete,
+        "names a filter": not names.isdisjoint(filters),
+        "names a quota": is_quota,
+        "names the limit": not is_quota and not names.isdisjoint(_LIMIT_NAMES),
+        "names the range": bool(ranges) and not names.isdisjoint(_TIME_NAMES | ranges),
         "redirect": "Location" in headers,
+        "slash": location in with_slash,
         "wait": bool(wait),
     }
-    rows = [
-        (case, actions, advice)
-        for statuses, case, actions, advice in RESPONSES
-        if response.status_code in statuses
-    ]
-    _, actions, advice = next(row for row in rows if is_true[row[0]])
-    *_, later = next(row for row in rows if is_true[row[0]] or row[0] == "after a page")
+    actions, advice = _row(response.status_code, is_true)
+    _, later = _row(response.status_code, is_true | {"after a page": True})
     if Action.RETRY in actions and wait > LONGEST_WAIT:
         until = format_instant(int(min(time.time() + wait, LATEST)))
         actions = Action.END_RUN
@@ -254,21 +410,39 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         later = advice
     values = {
         "fields": ", ".join(sent),
-        "filters": filters,
-        "host": summarize(urlsplit(response.url or "").netloc),
-        "location": summarize(_SECRET_PARTS.sub("", headers.get("Location", ""))),
-        "page_size": sent.get("cursor", {}).get("limit"),
-        "path": urlsplit(response.url or "").path,
+        "filters": f"filters.{stream}",
+        "host": summarize(url.netloc),
+        "location": summarize(_SECRET_PARTS.sub("", location)),
+        "page_size": limit,
+        "path": url.path,
     }
-    status = f"HTTP {response.status_code} {quote(response.reason or '')}".rstrip()
     words = [quote(problem), describe(text, len(body))]
     return StreamError(
         advice.format_map(values),
         if_others_succeed="" if later == advice else later.format_map(values),
-        detail=": ".join(filter(None, [status, *words])),
+        detail=": ".join(filter(None, [_status_line(response), *words])),
         status=response.status_code,
         reason=Reason.NOT_A_PAGE if problem else None,
         retry_after=wait,
         server_time=server_time,
         actions=actions,
     )
+
+
+def _row(status: int, is_true: Mapping[str, bool]) -> tuple[Action, str]:
+    """Return what to do after a response, and what to advise."""
+    return next(
+        (actions, advice)
+        for statuses, case, actions, advice in RESPONSES
+        if status in statuses and all(is_true[each] for each in case.split(", "))
+    )
+
+
+def _status_line(response: requests.Response) -> str:
+    """Say what the response's status is, and which server it names."""
+    words = [f"HTTP {response.status_code} {quote(response.reason or '')}".rstrip()]
+    for name in ("Server", "Via"):
+        server = quote(response.headers.get(name, ""), _MAX_SERVER)
+        if server:
+            words.append(f"{name} {server}")
+    return ", ".join(words)

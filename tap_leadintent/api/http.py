@@ -7,6 +7,7 @@ again (`chain.py`).
 API description: "Base address", "Authentication", "Page envelope".
 """
 
+import json
 import logging
 import time
 from collections.abc import Mapping
@@ -19,7 +20,12 @@ from singer_sdk import metrics
 from singer_sdk.metrics import Metric, Point, Status, Tag
 from urllib3.exceptions import HTTPError
 
-from tap_leadintent.api.failures import SUCCESS, explain_no_page, explain_no_response
+from tap_leadintent.api.failures import (
+    SUCCESS,
+    Circumstances,
+    explain_no_page,
+    explain_no_response,
+)
 from tap_leadintent.api.limits import with_margin
 from tap_leadintent.api.page import NO_RECORDS, IncompletePageError, Page, as_utf8
 from tap_leadintent.api.run_context import RunContext
@@ -36,6 +42,26 @@ _LEAST_ATTEMPTS = 4
 once there was a page. It may have come too early for a rate limit, and then the next
 ones come more slowly.
 """
+
+
+@dataclass
+class _Outcomes:
+    """What the requests to one endpoint have shown; safe for several threads."""
+
+    has_answered: bool = False
+    """Whether one has got a page."""
+
+    failing: set[str] = field(default_factory=set)
+    """The bodies of the requests that have failed since the last page."""
+
+    def note_page(self) -> None:
+        self.has_answered = True
+        self.failing.clear()
+
+    def note_failure(self, body: str) -> bool:
+        """Note a failure; return whether no other request has failed meanwhile."""
+        self.failing.add(body)
+        return self.failing == {body}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -72,6 +98,9 @@ class Client:
     _last_attempts: dict[str, int] = field(default_factory=dict)
     """The last attempt that was logged, by the reason for it."""
 
+    _outcomes: _Outcomes = field(default_factory=_Outcomes)
+    """What the requests have shown so far."""
+
     def fetch(
         self, fields: Fields, after: str | None, stopped: Event, max_retries: float
     ) -> Page:
@@ -102,6 +131,7 @@ class Client:
                 if isinstance(answer, Page):
                     seconds = monotonic() - sent_at
                     traffic.note_page(self.url, seconds, is_full=answer.has_more)
+                    self._outcomes.note_page()
                     return answer
                 # Still inside the turn: a cool-down begins before another request can
                 # be sent.
@@ -124,7 +154,9 @@ class Client:
         try:
             response, content = exchange(run.session, request, self.timeout, run.limits)
         except (requests.RequestException, HTTPError, TooLargeError) as error:
-            return explain_no_response(error, self.url, self.timeout)
+            return explain_no_response(
+                error, self.url, self.timeout, self._circumstances(body)
+            )
         seconds = run.limits.monotonic() - began
         self._measure(response, seconds)
         date = parse_http_date(response.headers.get("Date", ""))
@@ -144,10 +176,19 @@ class Client:
             content,
             server_time,
             sent=body,
-            filters=f"filters.{self.tags[Tag.STREAM]}" if self.filters else "",
+            filters=self.filters.keys(),
+            stream=self.tags[Tag.STREAM],
             problem=problem,
             is_incomplete=is_incomplete,
-            has_succeeded=run.traffic.has_succeeded,
+            circumstances=self._circumstances(body),
+        )
+
+    def _circumstances(self, body: Fields) -> Circumstances:
+        """Note that a request has failed, and return what others have shown."""
+        return Circumstances(
+            has_succeeded=self.run_context.traffic.has_succeeded,
+            has_answered=self._outcomes.has_answered,
+            is_alone=self._outcomes.note_failure(json.dumps(body)),
         )
 
     def _measure(self, response: requests.Response, seconds: float) -> None:

@@ -12,7 +12,11 @@ import pytest
 import requests
 from urllib3.exceptions import HTTPError
 
-from tap_leadintent.api.failures import explain_no_page, explain_no_response
+from tap_leadintent.api.failures import (
+    Circumstances,
+    explain_no_page,
+    explain_no_response,
+)
 from tap_leadintent.api.limits import Limits
 from tap_leadintent.api.session import exchange, new_session
 from tap_leadintent.errors import StreamError
@@ -123,16 +127,23 @@ def test_an_invalid_proxy_address(monkeypatch: pytest.MonkeyPatch, url: str) -> 
     assert problem in str(error)
 
 
+BEGIN = Circumstances()
+
+
 def refuse(
     status: int,
     body: bytes = b"",
     headers: dict[str, str] | None = None,
     problem: str = "",
+    circumstances: Circumstances = BEGIN,
 ) -> StreamError:
     response = requests.Response()
-    response.status_code, response.reason = status, "Nope"
+    response.status_code = status
+    response.reason = "Nope"
     response.headers.update(headers or {})
-    return explain_no_page(response, body, 0, sent={}, problem=problem)
+    return explain_no_page(
+        response, body, 0, sent={}, problem=problem, circumstances=circumstances
+    )
 
 
 PRIVATE = "Ostrów"
@@ -166,3 +177,37 @@ def test_a_redirect_shows_where_it_leads() -> None:
     location = {"Location": "https://user:pass@login.example.com/in?token=t#f"}
     text = "this address redirects to https://login.example.com/in, perhaps for a login"
     assert text in str(refuse(302, b"", location))
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{}"])
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_an_endpoint_that_has_answered_is_never_to_be_deselected(
+    body: bytes, *, is_alone: bool
+) -> None:
+    circumstances = Circumstances(
+        has_succeeded=True, has_answered=True, is_alone=is_alone
+    )
+    for status in range(200, 600):
+        error = refuse(status, body, circumstances=circumstances)
+        assert "deselect" not in error.message
+
+
+SERVERS: dict[str, tuple[dict[str, str], str]] = {
+    "server": ({"Server": "nginx/1.22.1"}, ", Server nginx/1.22.1"),
+    "both": (
+        {"Server": "Varnish", "Via": "1.1 varnish (Varnish/7.1)"},
+        ", Server Varnish, Via 1.1 varnish (Varnish/7.1)",
+    ),
+    "the key, in another encoding": ({"Server": API_KEY.encode().hex()}, ", Server …"),
+    "the key": ({"Via": f"1.1 {API_KEY}"}, ", Via 1.1 ***"),
+    "a page of it": ({"Server": "a b " * 99}, f", Server {'a b ' * 15}…"),
+    "control characters": ({"Server": "a\x1b[2J"}, r", Server a\x1b[2J"),
+    "none": ({"Server": ""}, ""),
+}
+
+
+@pytest.mark.parametrize(("headers", "text"), SERVERS.values(), ids=SERVERS)
+def test_the_server_that_has_answered_is_named(
+    headers: dict[str, str], text: str
+) -> None:
+    assert refuse(403, b"", headers).detail == f"HTTP 403 Nope{text}"

@@ -112,7 +112,7 @@ def test_https_uses_the_proxy_unless_no_proxy_names_the_host(
         assert len(run.succeeded().records("custom_signals")) == 1
         assert proxied == []
     else:
-        assert ": Tunnel connection failed: 407 Who are you?)" in run.failed()
+        assert "(Tunnel connection failed: 407 Who are you?)" in run.failed()
         assert [line.partition(" HTTP")[0] for line in proxied] == [
             f"CONNECT {host}:{port}"
         ]

@@ -165,7 +165,9 @@ def test_a_lasting_fault(  # noqa: PLR0913, PLR0917 - fixtures
     first = read({**PLANS[plan], "max_retries": 1})
     assert first.failed().startswith("1 of 1 streams failed: leads: ")
     assert PROBLEMS.get(name, "gave up after 2 attempts: ") in first.failed()
-    assert ("; attempt " in first.stderr) == (name in PASSING)
+    # After a page, 403 may be the answer of a rate limit.
+    is_retried = name in PASSING or (name == "403" and pages != "first")
+    assert ("; attempt " in first.stderr) == is_retried
     sandbox.faults()
     second = read(PLANS[plan], first.state).succeeded()
     assert {*ids(first, second)} == expected

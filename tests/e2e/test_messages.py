@@ -184,19 +184,19 @@ GAVE_UP = {
     "try later: the API, or a gateway in front of it, is down or overloaded; if this continues, ask the API's support (… HTTP 503 …: …)": Case(
         faults=[status(503)]
     ),
-    "open base_url in a browser: a web page came in place of records, such as a login page; correct base_url, or let this machine through without a login (… HTTP 200 OK: JSON is malformed: …: 34 bytes of HTML)": Case(
+    "open base_url in a browser: a web page came in place of records, such as a login page; correct base_url, or let this machine through without a login (… HTTP 200 OK, Server uvicorn: JSON is malformed: …: 34 bytes of HTML)": Case(
         faults=[status(200, body="<html>Checking your browser</html>")]
     ),
-    "check base_url, which is the root of the API without /v1: the response is not a page of records; if this continues, ask the API's support (… HTTP 200 OK: Object missing required field `data`: 14 bytes of JSON with the fields items)": Case(
+    "check base_url, which is the root of the API without /v1: the response is not a page of records; if this continues, ask the API's support (… HTTP 200 OK, Server uvicorn: Object missing required field `data`: 14 bytes of JSON with the fields items)": Case(
         faults=[status(200, body={"items": [1]})]
     ),
-    "try later, or lower page_size: … ended its response early; if this continues, ask the API's support (… HTTP 200 OK: Input data was truncated: … bytes)": Case(
+    "try later, or lower page_size: … ended its response early; if this continues, ask the API's support (… HTTP 200 OK, Server uvicorn: Input data was truncated: … bytes)": Case(
         faults=[{"kind": "truncate"}]
     ),
     "try later, or lower page_size: … ended its response early; if this continues, ask the API's support (… Connection reset by peer)": Case(
         faults=[{"kind": "reset"}]
     ),
-    'if this continues, ask the API\'s support: the API says that a page lacks records (… HTTP 200 OK: the field error says so: "shard 3")': Case(
+    'if this continues, ask the API\'s support: the API says that a page lacks records (… HTTP 200 OK, Server uvicorn: the field error says so: "shard 3")': Case(
         faults=[
             status(
                 200,
