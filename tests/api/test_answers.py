@@ -286,13 +286,6 @@ LIMITERS = {
     "haproxy 2.6.12 deny_status 429": limited(HTML, cache_control="no-cache"),
 }
 
-NOT_READ_YET = {
-    "Litestar 2.25.0",
-    "@nestjs/throttler 6.7.1 named",
-    "hapi-rate-limit 8.0.0",
-}
-"""Whose hint is in a header that is not read yet."""
-
 SERVERS = {
     "DRF 3.18.3, 60/hour": Answer(
         kind="429 of an hour",
@@ -566,20 +559,8 @@ def outcome(query: Chain, place: str, server: Server) -> tuple[str, StreamError 
     return ", ".join(steps), error
 
 
-CASES = [
-    pytest.param(
-        name,
-        place,
-        marks=[pytest.mark.xfail(strict=True, reason="the hint is not read yet")]
-        if name in NOT_READ_YET
-        else [],
-    )
-    for name in ANSWERS
-    for place in PLACES
-]
-
-
-@pytest.mark.parametrize(("name", "place"), CASES)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", ANSWERS)
 def test_what_follows_from_an_answer(
     clock: Clock,
     certificate: Path,
