@@ -18,7 +18,15 @@ from tests.support.runs import poll
 
 HERE = Path(__file__).parent
 
-DEBIAN = {"nginx": "nginx-light", "haproxy": "haproxy"}
+DEBIAN = {
+    "nginx": "nginx-light",
+    "haproxy": "haproxy",
+    "caddy": "caddy",
+    "varnishd": "varnish",
+    "lighttpd": "lighttpd",
+    "squid": "squid",
+    "tinyproxy": "tinyproxy",
+}
 """Programs, and the packages of Debian that have them."""
 
 
@@ -59,10 +67,13 @@ class Installed:
             port = free.getsockname()[1]
         folder = self.folder / str(port)
         folder.mkdir()
+        # Some servers have a user of their own when the tests run as root.
+        folder.chmod(0o777)
         values |= {
             "port": str(port),
             "upstream": upstream,
             "address": urlsplit(upstream).netloc,
+            "upstream_port": str(urlsplit(upstream).port),
             "folder": str(folder),
             "config": str(folder / "config"),
             "python": str(self.python),
@@ -108,6 +119,7 @@ def _install(folder: Path) -> None:
     folder.mkdir()
     shutil.copy(HERE / "package.json", folder)
     shutil.copytree(HERE / "limiters", folder / "limiters")
+    shutil.copytree(HERE / "upstreams", folder / "upstreams")
     _run("npm", "install", "--no-audit", "--no-fund", "--silent", folder=folder)
     build(HERE / "requirements.txt", folder / "environment")
 
