@@ -91,7 +91,7 @@ def test_retries_are_counted_for_each_request(
 
 @pytest.mark.parametrize(
     ("status", "header", "seconds"),
-    [(429, "0.4", 0.4), (420, "900", 900), (503, "7", 7), (500, "20", 20)],
+    [(429, "0.4", 0.4), (502, "900", 900), (503, "7", 7), (500, "20", 20)],
 )
 def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
     requests_mock: requests_mock.Mocker,
