@@ -524,8 +524,8 @@ def come_to(place: str, tap: TapLeadIntent) -> Chain:
         Chain(agents.client, {}).fetch(Event(), 0)
     api = Endpoint(leads.client)
     if place == "same":
-        api.query("date_found", (1_750_000_000, 1_750_000_100)).fetch(Event(), 0)
-    query = api.query("date_found", (1_760_000_000, 1_760_000_100))
+        api.query("date_found", (1_750_000_000, 1_750_000_100), 100).fetch(Event(), 0)
+    query = api.query("date_found", (1_760_000_000, 1_760_000_100), 100)
     if place == "later":
         query.fetch(Event(), 0)
     return query
@@ -631,9 +631,9 @@ def test_a_request_is_cut_after_403_only_if_others_get_pages(
             one.fetch(Event(), 1)
         if others == "read":
             server.has_begun = False
-            api.query("date_found", RANGES[1]).fetch(Event(), 0)
+            api.query("date_found", RANGES[1], 100).fetch(Event(), 0)
             server.has_begun = True
-        another = api.query("date_found", RANGES[2])
+        another = api.query("date_found", RANGES[2], 100)
         error = CutError if others == "read" else StreamError
         with pytest.raises(error):
             another.fetch(Event(), 1)
