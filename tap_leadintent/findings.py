@@ -37,6 +37,11 @@ class Finding(Enum):
         "changes, it becomes another row"
     )
     NO_KEY = "Records without {names} are left out"
+    BROKEN = "Records that cannot be decoded are left out"
+    NO_HAS_MORE = (
+        "Tell the API's support. Pages without cursor.has_more and cursor.next were "
+        "taken for the last ones of their query"
+    )
     UNREADABLE = (
         "There is nothing to do if this stays rare. The API cannot return yet what "
         "came after {names}; the next run reads it"
@@ -61,6 +66,18 @@ class Finding(Enum):
         "their columns and are kept in additional_properties instead: {counts}"
     )
     ENVELOPE = "Pages of the API also have {names}, which its description does not show"
+    ODD_PAGES = (
+        "Ask the API's support whether records are missing. Some pages differ from all "
+        "others, also when they are asked for again, in {names}"
+    )
+    EMPTY_PAGES = (
+        "Ask the API's support why queries do not end: 20 pages in a row had no "
+        "records, but said that there are more"
+    )
+    REPEATED_CURSOR = (
+        "Tell the API's support. Empty pages with the cursor of their own request were "
+        "taken for the last ones of their query"
+    )
     REPEATED_KEYS = (
         "A key came several times on one page with different contents, and a table "
         "keeps one row of it; the records differ in {names}; to keep all rows, add one "

@@ -22,6 +22,7 @@ from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
 from tap_leadintent.api.run_context import RunContext
+from tap_leadintent.api.siblings import Siblings
 from tap_leadintent.config.place import describe_other_place, place_of
 from tap_leadintent.config.scope import scope_of
 from tap_leadintent.config.settings import Settings
@@ -44,6 +45,8 @@ from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.stream_state import (
     COVERAGE,
+    ENVELOPE,
+    LIST,
     NOT_REACHED,
     REMEMBERED,
     read_bookmark,
@@ -144,6 +147,7 @@ class LeadIntentStream(RunStream):
             run_context=self.run_context,
             logger=self.logger,
             stats=self.stats,
+            siblings=Siblings.read(self.stream_state.get(ENVELOPE)),
         )
 
     @cached_property
@@ -169,6 +173,21 @@ class LeadIntentStream(RunStream):
             may_be_too_new=_may_be_too_new,
             budget=self.run_context.traffic.budget,
         )
+
+    @override
+    def may_delete_others(self, records: int) -> bool:
+        last = self.stream_state.get(LIST)
+        self.stream_state[LIST] = records
+        is_short = isinstance(last, int) and 2 * records < last
+        if is_short:
+            self.logger.warning(
+                "Check whether records are missing: the list has %s, and the last one "
+                "had %s. No ACTIVATE_VERSION is sent, so the loader deletes no rows; "
+                "the next run sends it, unless its list is much shorter again",
+                counted(records, "record"),
+                f"{last:,}",
+            )
+        return not is_short
 
     @property
     @override
@@ -205,6 +224,8 @@ class LeadIntentStream(RunStream):
             state[COVERAGE] = self.bookmark.to_state()
         if names := self.findings.remembered_names:
             state[REMEMBERED] = names
+        if envelope := self.client.siblings.to_state():
+            state[ENVELOPE] = envelope
         return state
 
     @override
@@ -355,6 +376,11 @@ class LeadIntentStream(RunStream):
             self.findings.note(Finding.ABSENT_FIELDS, self._shaper.shaper.absent)
         if (newest := self.unreadable_from) is not None:
             self.findings.note(Finding.UNREADABLE, [newest])
+        self.findings.note(Finding.ODD_PAGES, self.client.siblings.odd_names)
+        if self.client.empty_pages.were_many:
+            self.findings.note(Finding.EMPTY_PAGES)
+        if self.client.empty_pages.repeated_cursor:
+            self.findings.note(Finding.REPEATED_CURSOR)
         self.findings.log()
 
     @property
@@ -406,7 +432,7 @@ class LeadIntentStream(RunStream):
         Raises:
             StreamError: Records have no key, or windows could not be read.
         """
-        left_out = describe_left_out(self.findings, self._shaper.without_key)
+        left_out = describe_left_out(self.findings, self._shaper.left_out)
         problems = [*left_out]
         if self.is_incremental and self.replication.holes:
             holes = self.replication.holes

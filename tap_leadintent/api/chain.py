@@ -32,7 +32,7 @@ class Chain:
         """The request fields, without the cursor."""
         self.records = 0
         """How many records have arrived since the last restart."""
-        self.paginator = CursorPaginator()
+        self.paginator = self._begin()
         """Counts the pages that have arrived since the last restart."""
         self._only_first = only_first
         self._has_restarted = False
@@ -63,7 +63,12 @@ class Chain:
             self.records += len(page.raw)
             # The SDK only passes it on to the methods of the paginator.
             self.paginator.advance(page)  # type: ignore[arg-type]
-            return page.as_last() if self._only_first else page
+            is_last = self._only_first or self.paginator.finished
+            return page.as_last() if is_last else page
+
+    def _begin(self) -> CursorPaginator:
+        # Only a part of a time range can be asked for.
+        return CursorPaginator(self.client.empty_pages, can_be_cut=bool(self.fields))
 
     def recover(self, error: StreamError) -> None:
         """Begin again, once, if a request failed because its cursor may have expired.
@@ -85,7 +90,7 @@ class Chain:
             detail = f"page {self.paginator.count + 1}: {error.detail}"
             raise error.changed(detail=detail)
         self._has_restarted = True
-        self.paginator, self.records = CursorPaginator(), 0
+        self.paginator, self.records = self._begin(), 0
         self.client.logger.warning(
             "The API refused a cursor; the window is read again: %s", error.why
         )

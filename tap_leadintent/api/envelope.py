@@ -1,14 +1,21 @@
-"""Reads what a page says beside its records about whether they are complete.
+"""Reads what a page says beside its records.
 
-API description: "Page envelope". It shows no other fields, so the tables below have the
-names and values that are usual. Fields one level down count as well.
+API description: "Page envelope". It shows no other fields, so their names and values
+mean nothing here, but for the few of `failure_in`. `siblings.py` compares them with
+those of other pages.
 """
 
+import json
 import re
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
+
+from tap_leadintent.api.page import Page
 
 _ERRORS = {"error", "errors"}
 """Fields that hold an error, if there is one."""
@@ -16,71 +23,189 @@ _ERRORS = {"error", "errors"}
 _NOTHING = {"", "0", "200", "false", "no", "none", "null", "ok", "success"}
 """Texts of errors that mean that there is none."""
 
-_FLAGS = {
-    **dict.fromkeys(("success", "ok"), "false"),
-    **dict.fromkeys(("timedout", "timeout", "partial", "ispartial"), "true"),
-    **dict.fromkeys(("incomplete", "incompleteresults"), "true"),
-}
-"""Fields that are true or false, and which of them names a failure."""
-
 _FAILURES = {
     *("abort", "aborted", "error", "errors", "fail", "failed", "failure"),
     *("incomplete", "partial", "partially", "timeout", "unavailable"),
+    *("pending", "processing", "queued", "running"),
 }
-"""Words of a status that names a failure."""
+"""Words of a status that says that there was a failure, or that there is no result yet.
+"""
 
-_TOTALS = {"total", "totalcount", "totalrecords", "totalresults", "totalhits"}
-"""Fields that say how many records the whole query has, if they hold a number."""
+_TIME = re.compile(r"\d{4}-\d\d-\d\d")
+
+_DEPTH = 4
+"""Levels of fields that are compared one by one; what is deeper is one value."""
+
+_ITEMS = 100
+"""Items of a list that are compared."""
+
+Claims = frozenset[str]
+"""What holds for a value on one page: its digest, and how it follows from the rest of
+the page, such as "it is set only on the last page of a query"."""
+
+IS_COUNT = "n"
+"""The value is the number of the page's records."""
+
+IS_TIME = "t"
+"""The value is a time, so it is no flag."""
+
+ON_MORE = "m"
+ON_LAST = "l"
+ON_FIRST = "f"
+ON_LATER = "p"
+"""The value is set on these pages of a query, and on no others."""
+
+KINDS = {ON_MORE: ON_LAST, ON_LAST: ON_MORE, ON_FIRST: ON_LATER, ON_LATER: ON_FIRST}
+"""The kinds of pages, each with its opposite."""
+
+EMPTY_BODY = "an empty body"
+"""The name of a field that stands for a response without a body."""
 
 
-def failure_in(fields: Mapping[str, msgspec.Raw]) -> str | None:
-    """Return the path of a field that says that a page is not complete.
+@dataclass(frozen=True)
+class Envelope:
+    """What a page says beside its records."""
+
+    kinds: Claims
+    """Which kinds of pages the page belongs to, of those in `KINDS`."""
+
+    names: Mapping[str, str]
+    """For the digest of the path of each value that is not null, the path."""
+
+    fields: Mapping[str, Claims]
+    """For the same digests, what holds for the value."""
+
+    failure: str | None
+    """The path of a field that says that the records are not all; None without one."""
+
+    def claims(self, key: str) -> Claims:
+        """Return what holds for the value at a path, by the digest of the path."""
+        return self.fields.get(key) or claims_of_absent(self.kinds)
+
+
+def read_envelope(page: Page, *, is_first: bool) -> Envelope:
+    """Return what a page says beside its records.
 
     Args:
-        fields: The JSON of each field of the envelope that is not documented.
-
-    Returns:
-        Its path, such as `meta.timed_out`; None if there is none.
+        page: The page.
+        is_first: Whether it is the first one of its query.
     """
-    found = (path for path, name, value in _flat(fields) if _is_failure(name, value))
-    return next(found, None)
+    kinds = frozenset(
+        {
+            ON_MORE if page.has_more else ON_LAST,
+            ON_FIRST if is_first else ON_LATER,
+        }
+    )
+    content = {
+        name: msgspec.json.decode(raw) for name, raw in page.other_fields.items()
+    }
+    values: dict[str, list[Any]] = {}
+    for path, value in _leaves(content):
+        values.setdefault(path, []).append(value)
+    names = {_digest(path): path for path in values}
+    fields = {
+        key: _claims(values[path], kinds, page.records) for key, path in names.items()
+    }
+    return Envelope(kinds, names, fields, failure_in(content))
 
 
-def total_in(fields: Mapping[str, msgspec.Raw]) -> int | None:
-    """Return how many records the query has, as the page says.
+def claims_of_absent(kinds: Claims) -> Claims:
+    """Return what holds for a value that is absent.
 
     Args:
-        fields: The JSON of each field of the envelope that is not documented.
+        kinds: The kinds of all pages that lack it.
+    """
+    return frozenset({_value_digest([None]), *(KINDS.keys() - kinds)})
+
+
+def value_of(claims: Claims) -> str:
+    """Return the digest of the value; empty if it differs from page to page."""
+    return next((claim for claim in claims if claim[0] in "!~"), "")
+
+
+def is_flag(value: str) -> bool:
+    """Return whether the digest of a value is that of one that may be a flag.
+
+    Ids, times, counts and versions are none: they may change at any time.
+    """
+    return value.startswith("!")
+
+
+def failure_in(content: Mapping[str, Any]) -> str | None:
+    """Return the path of a field that says that the records of a page are not all.
+
+    Args:
+        content: The fields of the envelope that are not documented.
 
     Returns:
-        The largest such number; None without one.
+        The path, such as `meta.status`; None without one.
     """
-    totals = (v for _, n, v in _flat(fields) if n in _TOTALS and type(v) is int)
-    return max(totals, default=None)
-
-
-def _flat(fields: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, str, Any]]:
-    """Yield path, name without underscores, and value of fields on both levels."""
-    for name, raw in fields.items():
-        value = msgspec.json.decode(raw)
-        yield name, _plain(name), value
+    for name, value in content.items():
+        if _is_failure(name.rpartition(".")[2], value):
+            return name
         # What has an id is a record of its own, such as an agent with a status.
         is_about_page = isinstance(value, dict) and "id" not in value
         for inner in value if is_about_page else ():
-            yield f"{name}.{inner}", _plain(inner), value[inner]
+            if _is_failure(inner, value[inner]):
+                return f"{name}.{inner}"
+    return None
 
 
-def _plain(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
+def _leaves(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+    """Yield path and value of everything in a JSON value that is not null."""
+    if isinstance(value, dict) and depth < _DEPTH:
+        for name, inner in value.items():
+            # Such a name is likely an id, and thus another one on each page.
+            plain = "*" if re.search(r"\d", name) else name
+            yield from _leaves(inner, f"{path}.{plain}" if path else plain, depth + 1)
+    elif isinstance(value, list) and depth < _DEPTH:
+        for inner in value[:_ITEMS]:
+            yield from _leaves(inner, f"{path}[]", depth + 1)
+    elif value is not None:
+        yield path, value
+
+
+def _claims(values: list[Any], kinds: Claims, records: int) -> Claims:
+    claims = {_value_digest(values)}
+    if len(values) == 1:
+        (value,) = values
+        if type(value) is int and value == records:
+            claims.add(IS_COUNT)
+        if isinstance(value, str) and _TIME.match(value):
+            claims.add(IS_TIME)
+        if not value:
+            claims |= KINDS.keys() - kinds
+        elif value is True or not _may_be_flag(value):
+            claims |= kinds
+    return frozenset(claims)
+
+
+def _digest(text: str) -> str:
+    """Return four characters that stand for a text."""
+    return urlsafe_b64encode(blake2b(text.encode(), digest_size=3).digest()).decode()
+
+
+def _value_digest(values: list[Any]) -> str:
+    texts = {json.dumps(value, sort_keys=True) for value in values}
+    mark = "!" if all(map(_may_be_flag, values)) else "~"
+    return mark + _digest("\n".join(sorted(texts)))[:3]
+
+
+def _may_be_flag(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Return whether a value is true, false, nothing, or words."""
+    if isinstance(value, str):
+        return not re.search(r"\d", value)
+    return not value or value is True
 
 
 def _is_failure(name: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Return whether a field, by its plain name, says that the records are not all."""
+    """Return whether a field says that the records are not all."""
+    name = name.lower()
     if name in _ERRORS:
         return _is_something(value)
     if name == "status":
         return _names_failure(value)
-    return str(value).lower() == _FLAGS.get(name)
+    return name == "success" and str(value).lower() == "false"
 
 
 def _is_something(value: Any) -> bool:  # noqa: ANN401 - any JSON

@@ -142,6 +142,9 @@ _NO_TLS = (
     "machine only): {host} does not speak TLS"
 )
 
+INCOMPLETE = f"{SUPPORT}: the API says that a page lacks records"
+"""What to do about a page that differs from the others of its endpoint."""
+
 _NO_CONNECTION = (exceptions.ConnectTimeout, urllib3.NewConnectionError)
 _ENDED_EARLY = (ConnectionError, IncompleteRead, ssl.SSLEOFError)
 """With the error of urllib3 for a chunk without its length."""
@@ -184,7 +187,7 @@ TOO_MANY = {420, 429}
 
 RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
     (SUCCESS, "html", RETRY, _LOGIN),
-    (SUCCESS, "incomplete", SLOW, f"{SUPPORT}: the API says that a page lacks records"),
+    (SUCCESS, "incomplete", SLOW, INCOMPLETE),
     (SUCCESS, "cut", SLOW, _CUT),
     (SUCCESS, "after a page", SLOW, f"{SUPPORT}: a response is not a page of records"),
     (SUCCESS, "empty", SLOW, _EMPTY),

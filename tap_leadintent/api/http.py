@@ -10,28 +10,36 @@ API description: "Base address", "Authentication", "Page envelope".
 import json
 import logging
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
 
 import requests
+from msgspec import Raw
 from singer_sdk import metrics
 from singer_sdk.metrics import Metric, Point, Status, Tag
 from urllib3.exceptions import HTTPError
 
+from tap_leadintent.api.envelope import EMPTY_BODY
 from tap_leadintent.api.failures import (
+    INCOMPLETE,
+    SLOW,
     SUCCESS,
     Circumstances,
     explain_no_page,
     explain_no_response,
 )
 from tap_leadintent.api.limits import with_margin
-from tap_leadintent.api.page import NO_RECORDS, IncompletePageError, Page, as_utf8
+from tap_leadintent.api.page import NO_RECORDS, Page
+from tap_leadintent.api.pagination import EmptyPages
+from tap_leadintent.api.repair import as_utf8
 from tap_leadintent.api.run_context import RunContext
 from tap_leadintent.api.session import TooLargeError, exchange
-from tap_leadintent.errors import Action, StreamError
+from tap_leadintent.api.siblings import Siblings
+from tap_leadintent.errors import Action, Reason, StreamError
 from tap_leadintent.progress import StreamStats
+from tap_leadintent.singer.log import quote
 from tap_leadintent.times import parse_http_date
 from tap_leadintent.words import counted
 
@@ -95,6 +103,12 @@ class Client:
     stats: StreamStats
     """Counts requests, retries and waits."""
 
+    siblings: Siblings = field(default_factory=Siblings)
+    """What the pages of the endpoint say beside their records."""
+
+    empty_pages: EmptyPages = field(default_factory=EmptyPages)
+    """Counts pages without records."""
+
     _last_attempts: dict[str, int] = field(default_factory=dict)
     """The last attempt that was logged, by the reason for it."""
 
@@ -104,7 +118,9 @@ class Client:
     def fetch(
         self, fields: Fields, after: str | None, stopped: Event, max_retries: float
     ) -> Page:
-        """Send a request, with retries, until its response is a page.
+        """Send a request, with retries, until its response is a page that counts.
+
+        A page that differs from the others of its endpoint is asked for again.
 
         Args:
             fields: The request fields of a window, empty for all records.
@@ -119,10 +135,63 @@ class Client:
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
+
+        def ask(pause: float = 0.0) -> Page:
+            return self._fetch(fields, after, stopped, max_retries, pause)
+
+        page = ask()
+        is_first = after is None
+        if self.siblings.judge([page], is_first=is_first, may_ask=True):
+            with self.run_context.doubts.one_at_a_time(stopped) as may_ask:
+                page = self._settle(
+                    page, ask, max_retries, is_first=is_first, may_ask=may_ask
+                )
+        return page
+
+    def _settle(
+        self,
+        page: Page,
+        ask: Callable[[float], Page],
+        max_retries: float,
+        *,
+        is_first: bool,
+        may_ask: bool,
+    ) -> Page:
+        """Ask for a page that differs from others again, until an answer counts."""
+        run = self.run_context
+        answers = [page]
+        most = 1 + max(2, int(min(self.retries, max_retries)))
+        while odd := self.siblings.judge(answers, is_first=is_first, may_ask=may_ask):
+            if len(answers) == 1 and may_ask:
+                run.doubts.count()
+            error = StreamError(
+                INCOMPLETE,
+                detail=f"it says so in {quote(', '.join(odd))}",
+                status=requests.codes.ok,
+                reason=Reason.NOT_A_PAGE,
+                actions=SLOW,
+            )
+            if len(answers) == most:
+                tries = counted(most, "attempt")
+                raise error.changed(detail=f"gave up after {tries}: {error.detail}")
+            pause = run.limits.backoff(len(answers))
+            if len(answers) > 1:
+                self._log_retry(error, len(answers) + 1, most, pause)
+            answers.append(ask(pause))
+        return answers[-1]
+
+    def _fetch(
+        self,
+        fields: Fields,
+        after: str | None,
+        stopped: Event,
+        max_retries: float,
+        pause: float,
+    ) -> Page:
+        """Send a request, with retries, until its response is a page."""
         traffic = self.run_context.traffic
         monotonic = self.run_context.limits.monotonic
         attempt = 0
-        pause = 0.0
         while True:
             attempt += 1
             with traffic.turn(stopped, self.stats, pause):
@@ -163,14 +232,23 @@ class Client:
         server_time = run.clock.note(date, sent_at, seconds)
         if response.status_code == requests.codes.no_content and after is None:
             return Page.of(NO_RECORDS)
+        is_success = response.status_code in SUCCESS
+        is_empty = is_success and after is None and not content.strip()
+        if is_empty and self.siblings.has_pages:
+            # An endpoint that has returned records may say so that there are none.
+            page = Page.of(NO_RECORDS)
+            return replace(page, other_fields={EMPTY_BODY: Raw(b'"none"')})
         # The error itself would keep the response, with its traceback.
-        problem, is_incomplete = "", False
+        problem = ""
+        is_incomplete = response.status_code == requests.codes.accepted
         try:
-            if response.status_code in SUCCESS:
-                return Page.of(as_utf8(content, response.encoding))
+            if is_success:
+                page = Page.of(as_utf8(content, response.encoding))
+                if not is_incomplete:
+                    return page
+                problem = "the API is not ready"
         except (ValueError, RecursionError) as refusal:
             problem = str(refusal)
-            is_incomplete = isinstance(refusal, IncompletePageError)
         return explain_no_page(
             response,
             content,

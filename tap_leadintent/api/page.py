@@ -2,33 +2,28 @@
 
 Numbers with a fraction or an exponent become doubles; integers stay exact. Values that
 PostgreSQL or a JSON encoder would refuse are replaced, and the page says if any were.
+
+API description: "Page envelope".
 """
 
-import json
-import math
-import re
-from codecs import BOM_UTF8
-from collections.abc import Collection
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from tap_leadintent.api.envelope import failure_in, total_in
-from tap_leadintent.errors import SUPPORT, StreamError
-
-T = TypeVar("T")
-
-_ESCAPED_NULL = re.compile(rb"\\u0000")
-_UNSUPPORTED = re.compile("[\0\ud800-\udfff]")
-
-MAX_RECORDS = 1_000
-"""Ten times the largest `page_size`. A body with more records does not count as a page,
-because it would take much more memory than its size."""
+from tap_leadintent.api.repair import decode, decode_record, without_broken_records
 
 NO_RECORDS = b'{"data": [], "cursor": {"has_more": false}}'
 """The body of a page without records."""
+
+_FLAGS: Mapping[object, bool] = {
+    1: True,
+    "true": True,
+    0: False,
+    "false": False,
+}
+"""What `has_more` may be; true and false equal 1 and 0."""
 
 
 class Cursor(msgspec.Struct):
@@ -38,29 +33,47 @@ class Cursor(msgspec.Struct):
     next: str | None = None
 
 
-class _Envelope(msgspec.Struct):
-    data: list[msgspec.Raw] | None
-    cursor: Cursor
+class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
+    """The envelope as it is described, and as most pages have it."""
+
+    data: list[msgspec.Raw]
+    cursor: "_Cursor"
 
 
-class _OnlyCursor(Cursor, forbid_unknown_fields=True):
+class _Cursor(Cursor, forbid_unknown_fields=True):
     """The cursor without other fields."""
 
 
-class _OnlyEnvelope(_Envelope, forbid_unknown_fields=True):
-    """The envelope without other fields, as most pages have it."""
+class _LooseCursor(msgspec.Struct):
+    """A cursor that may say in other words whether there is more."""
 
-    cursor: _OnlyCursor
+    has_more: bool | int | str | None = None
+    next: str | None = None
 
 
-class IncompletePageError(ValueError):
-    """A page says beside its records that they are not all."""
+class _LooseEnvelope(msgspec.Struct):
+    """An envelope that may have other fields."""
+
+    data: list[msgspec.Raw] | None
+    cursor: _LooseCursor
 
 
 _envelope = msgspec.json.Decoder(_Envelope)
-_only_envelope = msgspec.json.Decoder(_OnlyEnvelope)
+_loose_envelope = msgspec.json.Decoder(_LooseEnvelope)
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_record = msgspec.json.Decoder(dict[str, Any])
+
+
+class Decoded(NamedTuple):
+    """The records of a page."""
+
+    records: list[dict[str, Any]]
+    """Those that can be decoded, in the page's order."""
+    raw: list[msgspec.Raw]
+    """The JSON of each of them."""
+    is_repaired: bool
+    """Whether a value was replaced, as no warehouse can hold it."""
+    broken: int
+    """How many other records there are, which cannot be decoded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +89,15 @@ class Page:
     body: bytes
     """The response, of which `of` makes the page again."""
 
-    is_repaired: bool
+    is_repaired: bool = False
     """Whether a value was replaced before the envelope could be decoded."""
 
-    other_fields: Collection[str] = ()
-    """The fields of the envelope that the API description does not show."""
+    other_fields: Mapping[str, msgspec.Raw] = field(default_factory=dict)
+    """The fields of the envelope that the API description does not show, and those of
+    its cursor, such as `cursor.took`."""
 
-    total: int | None = None
-    """How many records the whole query has, if the page says so."""
+    lacks_has_more: bool = False
+    """Whether the page does not say whether there is more."""
 
     @classmethod
     def of(cls, content: bytes) -> Self:
@@ -96,28 +110,44 @@ class Page:
             Its page.
 
         Raises:
-            IncompletePageError: The page says that its records are not all.
             ValueError: The body is not a page envelope; the message says why.
             RecursionError: It is nested too deeply.
         """
-        fields, is_repaired = dict[str, msgspec.Raw](), False
         try:
             # To decode other fields of every page would take a quarter longer.
-            envelope: _Envelope = _only_envelope.decode(content)
-        except ValueError:
-            envelope, is_repaired = _decode(_envelope, content)
-            fields, _ = _decode(_fields, content)
-            del fields["data"]
-        if failure := failure_in(fields):
-            raise IncompletePageError(f"the field {failure} says so")
-        raw, cursor = envelope.data or [], envelope.cursor
+            envelope = _envelope.decode(content)
+        except (ValueError, RecursionError):
+            return cls._of_odd(content)
+        return cls(envelope.data, envelope.cursor, content)
+
+    @classmethod
+    def _of_odd(cls, content: bytes) -> Self:
+        """Decode an envelope that is not as it is described."""
+        try:
+            envelope, is_repaired = decode(_loose_envelope, content)
+        except (ValueError, RecursionError):
+            mended = without_broken_records(content)
+            if mended is None:
+                raise
+            envelope, is_repaired = decode(_loose_envelope, mended)
+            content = mended
+        fields, _ = decode(_fields, content)
+        del fields["data"]
+        other_cursor_fields, _ = decode(_fields, bytes(fields.pop("cursor")))
+        for name in ("has_more", "next"):
+            other_cursor_fields.pop(name, None)
+        fields |= {f"cursor.{name}": raw for name, raw in other_cursor_fields.items()}
+        cursor = _read_cursor(envelope.cursor)
         if envelope.data is None and cursor.has_more:
             raise ValueError("its data is null, though there is more")
-        if len(raw) > MAX_RECORDS:
-            raise ValueError(f"it has {len(raw):,} records")
-        total = total_in(fields)
-        fields.pop("cursor", None)
-        return cls(raw, cursor, content, is_repaired, [*fields], total)
+        return cls(
+            envelope.data or [],
+            cursor,
+            content,
+            is_repaired,
+            fields,
+            lacks_has_more=envelope.cursor.has_more is None,
+        )
 
     def as_last(self) -> Self:
         """Return the page without the promise of another one."""
@@ -138,85 +168,32 @@ class Page:
         """A hash of its records."""
         return hash(tuple(map(bytes, self.raw)))
 
-    def decode(self) -> tuple[list[dict[str, Any]], bool]:
-        """Decode the records.
-
-        Returns:
-            The records, in the page's order, and whether a value of the page was
-            replaced, as no warehouse can hold it.
-
-        Raises:
-            StreamError: A record is not valid JSON; the message says where.
-        """
-        try:
-            decoded = [
-                # A regular expression finds it faster than `in` does.
-                (_repair if _ESCAPED_NULL.search(raw) else _decode)(_record, raw)
-                for raw in self.raw
-            ]
-        except (ValueError, RecursionError) as error:
-            raise StreamError(
-                f"{SUPPORT}: a page has records that cannot be read", detail=str(error)
-            ) from None
-        is_repaired = self.is_repaired or any(changed for _, changed in decoded)
-        return [record for record, _ in decoded], is_repaired
+    def decode(self) -> Decoded:
+        """Decode the records."""
+        records: list[dict[str, Any]] = []
+        kept: list[msgspec.Raw] = []
+        is_repaired = self.is_repaired
+        for raw in self.raw:
+            decoded = decode_record(raw)
+            if decoded is None:
+                continue
+            record, has_changed = decoded
+            records.append(record)
+            kept.append(raw)
+            is_repaired |= has_changed
+        return Decoded(records, kept, is_repaired, len(self.raw) - len(kept))
 
 
-def as_utf8(content: bytes, encoding: str | None) -> bytes:
-    """Convert a body to UTF-8 without a byte order mark, where its header helps.
+def _read_cursor(cursor: _LooseCursor) -> Cursor:
+    """Return a cursor as it is described.
 
-    Args:
-        content: The body.
-        encoding: What `requests` reads from the header `Content-Type`.
-
-    Returns:
-        The body. It keeps its encoding if that is UTF-8, or not what the header says.
+    Raises:
+        ValueError: It does not say whether there is more.
     """
-    if encoding and encoding.lower() != "utf-8":
-        try:
-            content.decode()
-        except UnicodeDecodeError:
-            with suppress(LookupError, ValueError):
-                content = content.decode(encoding).encode()
-    return content.removeprefix(BOM_UTF8)
-
-
-def _decode(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
-    """Decode JSON, and return whether values had to be replaced."""
-    try:
-        return decoder.decode(content), False
-    except ValueError as refusal:
-        try:
-            return _repair(decoder, content)
-        except msgspec.ValidationError:
-            raise
-        except ValueError:
-            raise refusal from None
-
-
-def _repair(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
-    """Decode JSON, replace single values, and return whether any were replaced.
-
-    Control characters within strings need no replacement, only an escape.
-    """
-    text = bytes(content).decode("utf-8", "surrogatepass")
-    original = json.loads(text, strict=False)
-    decoded = json.loads(
-        text,
-        parse_float=lambda text: text if math.isinf(float(text)) else float(text),
-        parse_constant=lambda _: None,
-        strict=False,
-    )
-    repaired = _repair_texts(decoded)
-    return decoder.decode(msgspec.json.encode(repaired)), repaired != original
-
-
-def _repair_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Replace characters that no warehouse can store."""
-    if isinstance(value, str):
-        return _UNSUPPORTED.sub("\N{REPLACEMENT CHARACTER}", value)
-    if isinstance(value, list):
-        return [_repair_texts(item) for item in value]
-    if isinstance(value, dict):
-        return {_repair_texts(key): _repair_texts(item) for key, item in value.items()}
-    return value
+    said = cursor.has_more
+    if said is None and not cursor.next:
+        return Cursor(has_more=False)
+    has_more = _FLAGS.get(said.lower() if isinstance(said, str) else said)
+    if has_more is None:
+        raise ValueError("its cursor does not say in has_more whether there is more")
+    return Cursor(has_more, cursor.next)

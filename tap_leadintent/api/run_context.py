@@ -1,11 +1,12 @@
 """What the requests of all streams of a run share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import requests
 
 from tap_leadintent.api.clock import ServerClock
 from tap_leadintent.api.limits import Limits
+from tap_leadintent.api.siblings import Doubts
 from tap_leadintent.api.traffic import Traffic
 from tap_leadintent.singer.interruption import Interruption
 
@@ -28,3 +29,6 @@ class RunContext:
 
     interruption: Interruption
     """Ends the run after a signal."""
+
+    doubts: Doubts = field(default_factory=Doubts)
+    """Bounds how many pages are asked for again because they differ from others."""

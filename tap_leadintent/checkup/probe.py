@@ -124,9 +124,9 @@ class Probe:
         client = replace(self.stream.client, page_size=limit)
         retries = min(self.api.left - 1, _RETRIES)
         page = client.fetch(fields, after, Event(), retries)
-        decoded, _ = page.decode()
-        records = self.stream.exclusion.apply(decoded)
-        pairs = zip(records, page.raw, strict=True)
+        decoded = page.decode()
+        records = self.stream.exclusion.apply(decoded.records)
+        pairs = zip(records, decoded.raw, strict=True)
         keys = [str(record.get("id", bytes(raw))) for record, raw in pairs]
         seconds = self.api.heard[-1].elapsed.total_seconds()
         return Answer(keys, records, page, seconds)

@@ -31,8 +31,8 @@ class PageShaper:
     leaves_out_repeated: bool
     """Whether records are left out that were emitted before and are unchanged."""
 
-    without_key: list[Interval] = field(default_factory=list, init=False)
-    """The intervals in which records had no key."""
+    left_out: list[Interval] = field(default_factory=list, init=False)
+    """The intervals in which records had no key, or could not be decoded."""
 
     def rows(self, page: Page, range_name: str, interval: Interval) -> list[Record]:
         """Make the rows of a page.
@@ -43,21 +43,25 @@ class PageShaper:
             interval: The requested interval, in UTC seconds since 1970.
 
         Returns:
-            The rows, without records that have no key.
+            The rows, without records that have no key or cannot be decoded.
         """
-        records, is_repaired = page.decode()
-        if is_repaired:
+        decoded = page.decode()
+        records = decoded.records
+        if decoded.is_repaired:
             self.findings.note(Finding.REPAIRED)
+        self.findings.note(Finding.BROKEN, [""] * decoded.broken)
+        if page.lacks_has_more:
+            self.findings.note(Finding.NO_HAS_MORE)
         self.findings.note(Finding.ENVELOPE, page.other_fields)
         # Before repeated records are left out, or nothing may be left to compare.
         self.contradictions.check(records, range_name, interval, self.findings)
         if self.leaves_out_repeated:
-            records = self.duplicates.leave_out(records, page.raw)
+            records = self.duplicates.leave_out(records, decoded.raw)
         else:
-            self.duplicates.check(records, page.raw)
+            self.duplicates.check(records, decoded.raw)
         _, end = interval
         window_end = utc_timestamp(format_instant(end)) if range_name else None
         rows = self.shaper.shape(records, window_end)
-        if range_name and len(rows) < len(records):
-            add(self.without_key, interval)
+        if range_name and (decoded.broken or len(rows) < len(records)):
+            add(self.left_out, interval)
         return rows

@@ -154,17 +154,24 @@ def describe_left_out(
     """Say which records were left out, and what to do about it.
 
     Args:
-        findings: What a `RecordShaper` has noted. What is said here is taken out.
+        findings: What was noted about the stream. What is said here is taken out.
         where: The intervals in which they were, oldest first, if these are known.
 
     Yields:
-        A text for each key column that records had no value for.
+        A text for records that could not be decoded, and one for each key column that
+        records had no value for.
     """
+    time = f" ({format_interval((where[0][0], where[-1][1]))})" if where else ""
+    correct = "tell the API's support; when it is corrected, forget its time"
+    for count in findings.take(Finding.BROKEN).values():
+        yield (
+            f"{correct}: {counted(count, 'record')} that cannot be decoded left out"
+            f"{time}, everything else was read"
+        )
     for key, count in findings.take(Finding.NO_KEY).items():
         advice = "choose key-properties that every record has"
         if key == "id":
-            advice = "tell the API's support; when it is corrected, forget its time"
-        time = f" ({format_interval((where[0][0], where[-1][1]))})" if where else ""
+            advice = correct
         yield (
             f"{advice}: {counted(count, 'record')} without {key} left out{time}, "
             "everything else was read"

@@ -108,6 +108,16 @@ class SingerStream(Stream):
     def begin_state(self) -> None:
         """Prepare the state before the first STATE of the run."""
 
+    def may_delete_others(self, records: int) -> bool:
+        """Return whether a target may delete the rows that a list does not hold.
+
+        A subclass that doubts that the list is complete returns False.
+
+        Args:
+            records: How many records the list holds, at least one.
+        """
+        return records > 0
+
     def flush(self) -> None:
         """Let the target have all records that have been emitted.
 
@@ -205,7 +215,8 @@ class SingerStream(Stream):
     def _activate(self, version: int, records: int) -> None:
         """Let the target delete the rows of earlier versions, if that is safe."""
         if records:
-            super()._write_activate_version_message(version)
+            if self.may_delete_others(records):
+                super()._write_activate_version_message(version)
         else:
             self.logger.warning(
                 "Delete rows in the warehouse if they are to go: no ACTIVATE_VERSION "

@@ -61,7 +61,7 @@ def test_temporary_failures_are_retried(
     late: Json = {"exc": requests.ReadTimeout("too slow")}
     requests_mock.post(AGENTS, [late, late, {"json": PAGE}])
     (page,) = pages(tap())
-    assert page.decode()[0] == [{"id": "a"}]
+    assert page.decode().records == [{"id": "a"}]
     lines = waits(caplog)
     assert all(line.startswith("signal_agents: ") for line in lines)
     found = [re.search(r"; attempt (\d) of 9 in (\d\.\d) s$", line) for line in lines]
@@ -77,7 +77,7 @@ def test_retries_are_counted_for_each_request(
     down: Json = {"status_code": 500, "text": "out of order"}
     requests_mock.post(AGENTS, [*[down] * 3, {"json": MORE}, down])
     read = pages(tap(max_retries=3))
-    assert next(read).decode()[0] == [{"id": "a"}]
+    assert next(read).decode().records == [{"id": "a"}]
     problem = r"\(page 2: gave up after 4 attempts: HTTP 500: 12 bytes\)$"
     with pytest.raises(StreamError, match=problem):
         next(read)

@@ -1,6 +1,8 @@
 """The page envelope and the cursor chain, read through a real stream."""
 
 import json
+from datetime import datetime
+from itertools import count
 from typing import Any
 
 import pytest
@@ -9,9 +11,12 @@ import requests_mock
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tap_leadintent.api.page import NO_RECORDS
 from tap_leadintent.errors import StreamError
+from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import VALID
+from tests.support.helpers import VALID, only
+from tests.support.store import Store
 
 STREAM = "signal_agents"
 URL = f"{VALID['base_url']}/v1/signals/agents"
@@ -151,3 +156,142 @@ def test_empty_pages_are_followed_up_to_a_limit() -> None:
         read_responses(*pages)
     last = envelope([8], has_more=False)
     assert read_responses(*pages[:-1], last) == ["7", "8"]
+
+
+WINDOWED = f"{VALID['base_url']}/v1/signals/leads"
+DAY = {"start_date": "2026-01-01", "end_date": "2026-01-02", "concurrency": 1}
+
+
+def run_leads(respond: Any) -> tuple[int, str]:
+    """Let a run read a day of leads; return the number of requests, and its error."""
+    config = {**VALID, **DAY, "max_retries": 0}
+    tap = TapLeadIntent(config=config, catalog=only("leads"))
+    with requests_mock.Mocker() as api:
+        api.post(WINDOWED, json=respond)
+        try:
+            tap.sync_all()
+        except RunError as error:
+            return api.call_count, str(error)
+    return api.call_count, ""
+
+
+def holds_noon(request: Any) -> bool:
+    """Return whether a request is for a range that holds the noon of the day."""
+    start, end = request.json()["date_found"].values()
+    return bool(start <= "2026-01-01T12:00:00Z" <= end)
+
+
+def test_empty_pages_without_an_end_are_said_and_take_few_requests(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Each has a fresh cursor, in each window."""
+    cursors = count()
+
+    def respond(_request: object, _context: object) -> Any:
+        return envelope([], has_more=True, after=f"cursor {next(cursors)}")
+
+    requests, error = run_leads(respond)
+    assert requests < 200
+    assert "empty pages in a row, without an end" in error
+    assert caplog.text.count("why queries do not end: 20 pages in a row") == 1
+
+
+def test_windows_whose_pages_are_mostly_empty_are_read(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """An API may filter its records after it has cut them into pages."""
+
+    def respond(request: Any, _context: object) -> Any:
+        body = request.json()
+        start, end = (datetime.fromisoformat(t) for t in body["date_found"].values())
+        pages = int((end - start).total_seconds() // 300)
+        number = int(body["cursor"].get("after", 0)) + 1
+        is_last = number > pages
+        return envelope([], has_more=not is_last, after="" if is_last else f"{number}")
+
+    requests, error = run_leads(respond)
+    assert not error
+    assert 288 <= requests < 900
+    assert "why queries do not end" in caplog.text
+
+
+def test_an_empty_page_with_its_own_cursor_is_the_last(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    first = envelope([1], has_more=True, after="a")
+    last = envelope([], has_more=True, after="a")
+    warning = "Empty pages with the cursor of their own request were taken for the last"
+    assert read_responses(first, envelope([], has_more=False)) == ["1"]
+    assert warning not in caplog.text
+    assert read_responses(first, last) == ["1"]
+    assert caplog.text.count(warning) == 1
+
+
+@pytest.mark.parametrize("cursor", [{}, {"has_more": None, "next": ""}], ids=str)
+def test_a_last_page_without_has_more(
+    caplog: pytest.LogCaptureFixture, cursor: Any
+) -> None:
+    first = envelope([1], has_more=True, after="a")
+    last = {"data": [{"id": "2"}], "cursor": cursor}
+    assert read_responses(first, last) == ["1", "2"]
+    assert "Pages without cursor.has_more and cursor.next were taken" in caplog.text
+
+
+def test_a_response_without_a_body_after_pages(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It is an empty page only where the endpoint has returned records."""
+    lead = {"data": [{"id": "1"}], "cursor": {"has_more": False}}
+    config = {**VALID, "start_date": "2026-01-01", "max_retries": 0, "concurrency": 1}
+    with requests_mock.Mocker() as api:
+        api.post(WINDOWED, [{"json": lead}, {"text": ""}])
+        TapLeadIntent(config=config, catalog=only("leads")).sync_all()
+        assert "also when they are asked for again, in an empty body" in caplog.text
+        api.post(WINDOWED, text="")
+        with pytest.raises(RunError, match="not a page of records"):
+            TapLeadIntent(config=config, catalog=only("leads")).sync_all()
+
+
+def test_a_limit_that_the_api_ignores(caplog: pytest.LogCaptureFixture) -> None:
+    """A page with more records than were asked for is no sign of a limit of queries."""
+
+    def respond(request: Any, _context: object) -> Any:
+        ids = [*range(1_500)] if holds_noon(request) else []
+        return envelope(ids, has_more=False)
+
+    requests, error = run_leads(respond)
+    assert (requests < 100, error) == (True, "")
+    assert len(read_responses(envelope([*range(1_500)], has_more=False))) == 1_500
+    assert "A query ended after" not in caplog.text
+
+
+BROKEN = (
+    b'{"data": [{"id": "1", "version": 1}, %s, {"id": "2", "version": 1}], '
+    b'"cursor": {"has_more": false}}'
+)
+
+
+@pytest.mark.parametrize("record", [b"null", b'"x"', b'{"id": "\xff\n"}'], ids=repr)
+def test_a_record_that_cannot_be_decoded_ends_no_stream(record: bytes) -> None:
+    store = Store()
+
+    def respond(request: Any, _context: object) -> bytes:
+        return BROKEN % record if holds_noon(request) else NO_RECORDS
+
+    with requests_mock.Mocker() as api:
+        api.post(WINDOWED, content=respond)
+        tap = TapLeadIntent(
+            config={**VALID, **DAY},
+            catalog=only("leads"),
+            message_writer=store,  # type: ignore[arg-type]
+        )
+        text = r"1 record that cannot be decoded left out \(from .*\), everything else"
+        with pytest.raises(RunError, match=text):
+            tap.sync_all()
+    written = [message["record"]["id"] for message in store.of_type("RECORD")]
+    assert written == ["1", "2"]
+    (covered,) = [e for e in store.state["bookmarks"]["leads"]["coverage"] if "to" in e]
+    assert (covered["from"], covered["to"]) == (
+        "2026-01-01T00:00:00Z",
+        "2026-01-02T00:00:00Z",
+    )

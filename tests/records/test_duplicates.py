@@ -15,7 +15,7 @@ def page(*records: tuple[int, str]) -> tuple[list[Any], list[Raw]]:
     data = ",".join(f'{{"id": "{key}", "title": "{text}"}}' for key, text in records)
     body = f'{{"data": [{data}], "cursor": {{"has_more": false}}}}'
     one = Page.of(body.encode())
-    return one.decode()[0], one.raw
+    return one.decode().records, one.raw
 
 
 def test_the_first_130_000_records_are_remembered_with_their_changes() -> None:

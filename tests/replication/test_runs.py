@@ -86,7 +86,7 @@ def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None
     run(api, store, {**CONFIG, "window_days": 1}, catalog=full)
     assert len(store.rows) == 35
     assert [set(body) for body in api.requests] == [{"cursor"}] * 4
-    assert store.state["bookmarks"]["leads"].keys() <= {"fields"}
+    assert store.state["bookmarks"]["leads"].keys() <= {"fields", "envelope"}
 
 
 # Order, and what comes again

@@ -149,6 +149,14 @@ def status(code: int, **more: Any) -> Json:
     return {"kind": "status", "status": code, **more}
 
 
+def read_of(state: Any) -> Json:
+    """Return the bookmarks of a state, without what is known of the pages so far."""
+    return {
+        stream: {name: value for name, value in bookmark.items() if name != "envelope"}
+        for stream, bookmark in state["bookmarks"].items()
+    }
+
+
 def last_page(*records: Any, **beside: Any) -> Json:
     """Return the last page of a query, with fields beside those of each page."""
     return {"data": [*records], "cursor": {"has_more": False}, **beside}

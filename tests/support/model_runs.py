@@ -161,5 +161,7 @@ def asked(api: Api) -> list[tuple[str, str, str]]:
 def entries(store: Store) -> list[dict[str, Any]]:
     """Return the intervals that the state holds of the leads."""
     bookmark: dict[str, list[dict[str, Any]]] = store.state["bookmarks"]["leads"]
-    assert bookmark.keys() <= {"coverage", "fields"}, "the SDK has kept one of its own"
+    assert bookmark.keys() <= {"coverage", "fields", "envelope"}, (
+        "the SDK has kept one of its own"
+    )
     return [entry for entry in bookmark["coverage"] if "range" in entry]
