@@ -8,12 +8,12 @@ which statuses are a success. `api/page.py` decodes everything except the record
 a time range. `replication/reader.py` keeps the page until its window has been read, and
 `replication/windows.py` decides, with `replication/ledger.py`, whether it is cut.
 
-The main thread emits the records in the order of time. `reading.py` and
-`replication/plan_reader.py` take the page. `records/pages.py` decodes its records,
-compares them with the request (`records/contradictions.py`), leaves out what was
-already emitted and has not changed (`records/duplicates.py`), and makes rows of the
+The main thread emits the records in the order of time. `stream.py` takes the page from
+`replication/run.py`, which has planned what to read. `records/pages.py` decodes its
+records, compares them with the request (`records/contradictions.py`), leaves out what
+was already emitted and has not changed (`records/duplicates.py`), and makes rows of the
 others: `records/shaper.py`, with `records/column_types.py` and the computed columns
 that `streams.py` declares. `findings.py` collects what to log. `stream.py` passes the
-rows to the SDK, which calls `singer/stream.py` and `singer/writer.py`. `reading.py`
-then counts the window as covered.
+rows to the SDK, which calls `singer/stream.py` and `singer/writer.py`. Then
+`replication/run.py` counts the window as covered, in `replication/bookmark.py`.
 """
