@@ -16,7 +16,12 @@ _ANNOTATIONS = {"default", "description", "examples", "title", "x-undocumented"}
 """Keywords of a schema that refuse no value."""
 
 _INTEGER = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-_SCALARS = {"string": str, "boolean": bool, "number": float, "integer": _INTEGER}
+_SCALARS = {
+    "string": str,
+    "boolean": bool,
+    "number": float,
+    "integer": _INTEGER,
+}
 
 
 class ColumnTypes:
@@ -32,16 +37,21 @@ class ColumnTypes:
         Args:
             columns: The schema of each column that a field of a record fills; valid.
         """
-        types = {
-            name: None if "format" in schema else _exact_type(schema)
-            for name, schema in columns.items()
-        }
-        self.coercions = {n: _coercion(columns[n], types[n]) for n in columns}
+        self.coercions: dict[str, Callable[[Any], Any]] = {}
         """For each column, the function to call with each value that is not null. It
         returns the value in the column's type, or None if the value contradicts it."""
-        self._others = [name for name in types if types[name] is None]
-        exact = _struct({n: columns[n] for n in types if types[n] is not None})
-        self._page = GenericAlias(list, exact)
+        self._others: list[str] = []
+        """The columns that have no exact type."""
+        exact_columns: dict[str, Schema] = {}
+        for name, schema in columns.items():
+            exact = None if "format" in schema else _exact_type(schema)
+            self.coercions[name] = _coercion(schema, exact)
+            if exact is None:
+                self._others.append(name)
+            else:
+                exact_columns[name] = schema
+        record = _struct(exact_columns)
+        self._page = GenericAlias(list, record)
 
     def columns_to_check(self, records: list[dict[str, Any]]) -> Collection[str]:
         """Find the columns whose values must go through `coercions`.
@@ -53,8 +63,10 @@ class ColumnTypes:
             The names of these columns, and perhaps of others. The values of all other
             columns have the right type.
         """
-        # One call in C checks a whole page.
-        return self._others if _matches_type(self._page, records) else self.coercions
+        # One call in C checks a complete page.
+        if _matches_type(self._page, records):
+            return self._others
+        return self.coercions
 
 
 def _kind_of(column: Schema) -> str:
@@ -64,17 +76,26 @@ def _kind_of(column: Schema) -> str:
         column: The JSON schema of the column.
 
     Returns:
-        The type, "date-time" for one of times, and "" if there are several.
+        The type, "date-time" for a column of times, and "" for several types.
     """
     kinds = set[str]()
-    for branch in (column, *column.get("anyOf", [])):
-        types = branch.get("type", [])
-        types = {types} if isinstance(types, str) else {*types}
+    branches = [column, *column.get("anyOf", [])]
+    for branch in branches:
+        types = _types_of(branch)
         # This is how the SDK's targets decide what becomes a timestamp column.
         if "string" in types and branch.get("format") == "date-time":
             return "date-time"
         kinds |= types - {"null"}
-    return kinds.pop() if len(kinds) == 1 else ""
+    if len(kinds) != 1:
+        return ""
+    return kinds.pop()
+
+
+def _types_of(schema: Schema) -> set[str]:
+    types = schema.get("type", [])
+    if isinstance(types, str):
+        return {types}
+    return set(types)
 
 
 def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN401
@@ -82,7 +103,10 @@ def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN4
     if kind == "date-time":
         return utc_timestamp
     formats = None if kind in {"object", "array"} else FormatChecker()
-    validator = Draft202012Validator(_as_targets_decode(schema), format_checker=formats)
+    validator = Draft202012Validator(
+        _as_targets_decode(schema),
+        format_checker=formats,
+    )
 
     def coerce_value(value: object) -> object:
         if kind == "integer" and isinstance(value, float) and value.is_integer():
@@ -110,9 +134,10 @@ def _matches_type(wanted: Any, value: object) -> bool:  # noqa: ANN401 - types h
 
 
 def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
-    """Return a type that accepts exactly the values of a schema other than null.
+    """Return the type of exactly the values that a schema allows besides null.
 
-    It is None if there is no such type.
+    For some schemas, such as those with a pattern, no type can say this. The result is
+    None then.
     """
     # Formats of nested fields do not matter: warehouses store them as JSON.
     kind = _kind_of({**schema, "format": None})
@@ -120,25 +145,41 @@ def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
     if kind == "array" and keywords <= {"type", "items"}:
         items = schema.get("items")
         inner = _nullable_type(items) if items else Any
-        return GenericAlias(list, inner) if inner else None
+        if inner is None:
+            return None
+        return GenericAlias(list, inner)
     if kind == "object" and keywords <= {"type", "properties", "additionalProperties"}:
-        is_open = schema.get("additionalProperties", True) is True
-        return _struct(schema.get("properties", {})) if is_open else None
-    return _SCALARS.get(kind) if keywords == {"type"} else None
+        if schema.get("additionalProperties", True) is not True:
+            return None
+        return _struct(schema.get("properties", {}))
+    if keywords != {"type"}:
+        return None
+    return _SCALARS.get(kind)
 
 
 def _nullable_type(schema: Schema) -> Any | None:  # noqa: ANN401
     exact = _exact_type(schema)
-    return exact and (exact | None if "null" in schema["type"] else exact)
+    if exact is None or "null" not in schema["type"]:
+        return exact
+    return exact | None
 
 
 def _struct(fields: Mapping[str, Schema]) -> Any | None:  # noqa: ANN401
-    types = [_nullable_type(schema) for schema in fields.values()]
-    if None in types:
-        return None
-    names = {f"f{number}": name for number, name in enumerate(fields)}
-    members = [(field, kind, None) for field, kind in zip(names, types, strict=True)]
+    names: dict[str, str] = {}
+    members: list[tuple[str, Any, None]] = []
+    for number, (name, schema) in enumerate(fields.items()):
+        kind = _nullable_type(schema)
+        if kind is None:
+            return None
+        member = f"f{number}"
+        names[member] = name
+        members.append((member, kind, None))
     try:
-        return msgspec.defstruct("Fields", members, rename=names, gc=False)
+        return msgspec.defstruct(
+            "Fields",
+            members,
+            rename=names,
+            gc=False,
+        )
     except ValueError:  # it refuses odd names
         return None

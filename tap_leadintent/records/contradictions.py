@@ -20,7 +20,10 @@ class Contradictions:
     """Compares the records of a stream with the requests that they came for."""
 
     def __init__(
-        self, time_fields: Paths, filtered_fields: Paths, filters: Mapping[str, Any]
+        self,
+        time_fields: Paths,
+        filtered_fields: Paths,
+        filters: Mapping[str, Any],
     ) -> None:
         """Take the requests of a stream.
 
@@ -30,11 +33,12 @@ class Contradictions:
             filters: The request fields that the setting `filters` holds.
         """
         self._time_fields = time_fields
-        self._filters = [
-            (name, path, {str(each).casefold() for each in filters[name]})
-            for name, path in filtered_fields.items()
-            if filters.get(name)
-        ]
+        self._filters: list[tuple[str, Sequence[str], set[str]]] = []
+        for name, path in filtered_fields.items():
+            values = filters.get(name) or ()
+            accepted = {str(value).casefold() for value in values}
+            if accepted:
+                self._filters.append((name, path, accepted))
 
     def check(
         self,
@@ -52,13 +56,38 @@ class Contradictions:
             findings: Learns of them.
         """
         for name, path, accepted in self._filters:
-            values = (field_at(path, record) for record in records)
-            if any(isinstance(v, str) and v.casefold() not in accepted for v in values):
+            if _has_other_value(records, path, accepted):
                 findings.note(Finding.OUTSIDE_FILTER, [name])
-        if path := self._time_fields.get(range_name, ()):
-            # An API may round times to seconds.
-            start, end = (format_instant(each) for each in interval)
-            first, last = utc_timestamp(start) or "", f"{end[:-1]}.999999Z"
-            times = (time_at(path, record) for record in records)
-            if any(time and not first <= time <= last for time in times):
-                findings.note(Finding.OUTSIDE_RANGE, [range_name])
+        path = self._time_fields.get(range_name, ())
+        if path and _has_other_time(records, path, interval):
+            findings.note(Finding.OUTSIDE_RANGE, [range_name])
+
+
+def _has_other_value(
+    records: Iterable[dict[str, Any]],
+    path: Sequence[str],
+    accepted: set[str],
+) -> bool:
+    """Return whether a record has a text in a field that is not accepted there."""
+    for record in records:
+        value = field_at(path, record)
+        if isinstance(value, str) and value.casefold() not in accepted:
+            return True
+    return False
+
+
+def _has_other_time(
+    records: Iterable[dict[str, Any]],
+    path: Sequence[str],
+    interval: tuple[int, int],
+) -> bool:
+    """Return whether a record has a time outside an interval."""
+    start, end = interval
+    first = utc_timestamp(format_instant(start)) or ""
+    # An API may round times to seconds.
+    last = format_instant(end).removesuffix("Z") + ".999999Z"
+    for record in records:
+        time = time_at(path, record)
+        if time and not first <= time <= last:
+            return True
+    return False

@@ -1,8 +1,7 @@
 """Leaves out records that a run has emitted before and finds unchanged."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import compress
 
 from msgspec import Raw
 
@@ -18,7 +17,9 @@ _MASK = 2**60 - 1
 
 def _text_of(name: str, record: Record, _: object) -> str | None:
     value = record.get(name)
-    return None if value is None else str(value)
+    if value is None:
+        return None
+    return str(value)
 
 
 class Duplicates:
@@ -38,9 +39,11 @@ class Duplicates:
             findings: Learns of records that have the same key.
         """
         computed = {column.name: column.compute for column in computed_columns}
-        self._key_parts = [
-            computed.get(name, partial(_text_of, name)) for name in keys or ["id"]
-        ]
+        self._key_parts: list[Callable[[Record, None], str | None]] = []
+        """The functions that return the parts of the key."""
+        for name in keys or ["id"]:
+            field_text = partial(_text_of, name)
+            self._key_parts.append(computed.get(name, field_text))
         self._findings = findings
         self._emitted: dict[int, int] = {}
         """For the hash of each key, that of the JSON that was emitted last of it."""
@@ -55,8 +58,13 @@ class Duplicates:
         Returns:
             The others.
         """
-        are_new = [self._remember(*each) for each in self.check(records, raw)]
-        return [*compress(records, are_new)]
+        remaining: list[Record] = []
+        hashes = self.check(records, raw)
+        for record, (key, content) in zip(records, hashes, strict=True):
+            is_new = self._remember(key, content)
+            if is_new:
+                remaining.append(record)
+        return remaining
 
     def check(self, records: list[Record], raw: Iterable[Raw]) -> list[tuple[int, int]]:
         """Note records of a page that have the same key and different contents.
@@ -69,15 +77,24 @@ class Duplicates:
             For each record, a hash of its key and one of its content.
         """
         hashes = [*map(self._hash, records, map(bytes, raw))]
-        keys = dict(hashes)
+        keys = {key for key, _ in hashes}
         if len(keys) < len(hashes):
-            first: dict[int, Record] = {}
-            for (key, _), record in zip(hashes, records, strict=True):
-                other = first.setdefault(key, record)
-                names = {*other, *record}
-                if differing := [n for n in names if other.get(n) != record.get(n)]:
-                    self._findings.note(Finding.REPEATED_KEYS, differing)
+            self._note_repeated(records, hashes)
         return hashes
+
+    def _note_repeated(
+        self,
+        records: list[Record],
+        hashes: list[tuple[int, int]],
+    ) -> None:
+        """Note in which fields records with the same key differ."""
+        first: dict[int, Record] = {}
+        for (key, _), record in zip(hashes, records, strict=True):
+            other = first.setdefault(key, record)
+            names = {*other, *record}
+            differing = [name for name in names if other.get(name) != record.get(name)]
+            if differing:
+                self._findings.note(Finding.REPEATED_KEYS, differing)
 
     def _remember(self, key: int, content: int) -> bool:
         """Remember an emitted record; return whether it is new or has changed."""
@@ -89,7 +106,8 @@ class Duplicates:
 
     def _hash(self, record: Record, raw: bytes) -> tuple[int, int]:
         key = tuple([compute(record, None) for compute in self._key_parts])
-        # Where a record lacks a part of the key, its content stands for it.
-        key_hash = hash((*key, raw) if None in key else key) & _MASK
-        # Only where both hashes collide is a changed record left out in error.
-        return key_hash, hash(raw) & _MASK
+        if None in key:
+            # The content stands for the part of the key that the record lacks.
+            return hash((*key, raw)) & _MASK, hash(raw) & _MASK
+        # A changed record is left out in error only if both of its hashes collide.
+        return hash(key) & _MASK, hash(raw) & _MASK

@@ -20,14 +20,14 @@ class Exclusion:
             names: Names of fields, with dots for nested ones.
         """
         self._names = frozenset(names)
-        self._objects = {
-            name[:position]
-            for name in self._names
-            for position, character in enumerate(name)
-            if character == "."
-        }
+        self._objects: set[str] = set()
         """Names of the objects that have excluded fields."""
-        self.unused = {*self._names}
+        for name in self._names:
+            outer = name
+            while "." in outer:
+                outer, _, _ = outer.rpartition(".")
+                self._objects.add(outer)
+        self.unused = set(self._names)
         """The names of which no record has had a field so far."""
 
     def __bool__(self) -> bool:
@@ -77,11 +77,19 @@ class Exclusion:
         """
         changed = dict(schema)
         if "properties" in schema:
-            changed["properties"] = {
-                name: self.prune(inner, f"{path}.") if path in self._objects else inner
-                for name, inner in schema["properties"].items()
-                if (path := above + name) not in self._names
-            }
+            changed["properties"] = self._prune_fields(schema["properties"], above)
         if isinstance(schema.get("items"), dict):
             changed["items"] = self.prune(schema["items"], above)
         return changed
+
+    def _prune_fields(self, fields: dict[str, Schema], above: str) -> dict[str, Schema]:
+        remaining: dict[str, Schema] = {}
+        for name, schema in fields.items():
+            path = above + name
+            if path in self._names:
+                continue
+            if path in self._objects:
+                remaining[name] = self.prune(schema, f"{path}.")
+            else:
+                remaining[name] = schema
+        return remaining

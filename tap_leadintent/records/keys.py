@@ -5,7 +5,11 @@ from hashlib import sha256
 from typing import Any
 
 
-def own_id(entity_field: str, record: dict[str, Any], _: object) -> str | None:
+def own_id(
+    entity_field: str,
+    record: dict[str, Any],
+    _: object,
+) -> str | None:
     """Find a record's own id, for a `ComputedColumn`.
 
     The ids of other entities in a record are references.
@@ -19,13 +23,16 @@ def own_id(entity_field: str, record: dict[str, Any], _: object) -> str | None:
     """
     for field in ("id", entity_field):
         value = record.get(field)
-        if value is not None and value != "":
-            return value if isinstance(value, str) else canonical_json(value)
+        if value is None or value == "":
+            continue
+        if isinstance(value, str):
+            return value
+        return canonical_json(value)
     return None
 
 
 def content_key(record: dict[str, Any]) -> str:
-    """Make a key from the whole content of a record.
+    """Make a key from the complete content of a record.
 
     Args:
         record: The record as the API gave it.
@@ -33,7 +40,8 @@ def content_key(record: dict[str, Any]) -> str:
     Returns:
         The SHA-256 of its canonical JSON, in hexadecimal.
     """
-    return sha256(canonical_json(record).encode()).hexdigest()
+    content = canonical_json(record)
+    return sha256(content.encode()).hexdigest()
 
 
 def canonical_json(value: object) -> str:
@@ -45,4 +53,9 @@ def canonical_json(value: object) -> str:
     Returns:
         Compact JSON with sorted keys.
     """
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return json.dumps(
+        value,
+        ensure_ascii=False,
+        separators=(",", ":"),
+        sort_keys=True,
+    )

@@ -44,32 +44,31 @@ class RecordShaper:
         """
         self._findings = findings
         self._exclusion = exclusion or None
-        # A breadcrumb has "properties" before each name.
-        self._deselected = Exclusion(
-            ".".join(path[1::2]) for path in mask if not mask[path]
-        )
-        computed = {column.name: column for column in computed_columns}
-        fields = {
-            name: schema
-            for name, schema in columns.items()
-            if name not in computed and name != ADDITIONAL_PROPERTIES
-        }
+        self._deselected = Exclusion(_deselected_fields(mask))
+        self._computed: list[ComputedColumn] = []
+        fields = dict(columns)
+        fields.pop(ADDITIONAL_PROPERTIES, None)
+        for column in computed_columns:
+            if column.name in fields:
+                self._computed.append(column)
+                del fields[column.name]
         self._types = ColumnTypes(fields)
         self._empty: Record = dict.fromkeys(fields)
-        self.absent = {*fields}
+        self.absent = set(fields)
         """The fields with a column that no record has had."""
-        self._computed = [computed[name] for name in computed if name in columns]
         self._has_extra_fields = ADDITIONAL_PROPERTIES in columns
         self._keys = key_properties
-        self._never_null = [
-            name
-            for name, schema in columns.items()
-            if name not in key_properties
-            and not Draft202012Validator(schema).is_valid(None)
-        ]
+        self._never_null: list[str] = []
+        """The columns that are left out of a row that has no value for them."""
+        for name, schema in columns.items():
+            validator = Draft202012Validator(schema)
+            if name not in key_properties and not validator.is_valid(None):
+                self._never_null.append(name)
 
     def shape(
-        self, records: list[Record], window_end: str | None = None
+        self,
+        records: list[Record],
+        window_end: str | None = None,
     ) -> list[Record]:
         """Shape records.
 
@@ -88,18 +87,29 @@ class RecordShaper:
         if self.absent:
             self.absent.difference_update(*records)
         columns_to_check = self._types.columns_to_check(records)
-        shaped = [
-            self._shape(record, columns_to_check, window_end) for record in records
-        ]
-        for key in self._keys:
-            with_key = [row for row in shaped if row.get(key) not in (None, "")]
-            if left_out := len(shaped) - len(with_key):
-                self._findings.note(Finding.NO_KEY, [key] * left_out)
-                shaped = with_key
+        shaped: list[Record] = []
+        for record in records:
+            row = self._shape(record, columns_to_check, window_end)
+            missing = self._missing_key(row)
+            if missing is None:
+                shaped.append(row)
+            else:
+                self._findings.note(Finding.NO_KEY, [missing])
         return shaped
 
+    def _missing_key(self, row: Record) -> str | None:
+        """Return the first key column for which a row has no value."""
+        for key in self._keys:
+            value = row.get(key)
+            if value is None or value == "":
+                return key
+        return None
+
     def _shape(
-        self, record: Record, columns_to_check: Collection[str], window_end: str | None
+        self,
+        record: Record,
+        columns_to_check: Collection[str],
+        window_end: str | None,
     ) -> Record:
         shaped = self._empty | record
         extra_fields: Record = {}
@@ -110,22 +120,31 @@ class RecordShaper:
             extra_fields = self._deselected.apply(unknown_fields)
             if self._has_extra_fields:
                 self._findings.note(Finding.UNKNOWN_FIELDS, extra_fields)
-        if replaced := self._coerce(shaped, columns_to_check):
+        replaced = self._coerce(shaped, columns_to_check)
+        if replaced:
             extra_fields |= self._deselected.apply(replaced)
         for column in self._computed:
-            value = column.compute(record, window_end)
-            if value is None and column.fallback:
-                self._findings.note(Finding.NO_ID)
-                value = column.fallback(record)
-            if value is None and column.source and field_at(column.source, record):
-                self._findings.note(Finding.MISMATCH, [column.name])
-            shaped[column.name] = value
+            shaped[column.name] = self._compute(column, record, window_end)
         if self._has_extra_fields:
             shaped[ADDITIONAL_PROPERTIES] = extra_fields or None
         for name in self._never_null:
             if shaped[name] is None:
                 del shaped[name]
         return shaped
+
+    def _compute(
+        self,
+        column: ComputedColumn,
+        record: Record,
+        window_end: str | None,
+    ) -> str | None:
+        value = column.compute(record, window_end)
+        if value is None and column.fallback:
+            self._findings.note(Finding.NO_ID)
+            value = column.fallback(record)
+        if value is None and column.source and field_at(column.source, record):
+            self._findings.note(Finding.MISMATCH, [column.name])
+        return value
 
     def _coerce(self, shaped: Record, names: Iterable[str]) -> Record:
         """Convert values to their columns' types; return those that are not kept."""
@@ -134,7 +153,8 @@ class RecordShaper:
             value = shaped[name]
             if value is None:
                 continue
-            coerced = shaped[name] = self._types.coercions[name](value)
+            coerced = self._types.coercions[name](value)
+            shaped[name] = coerced
             if coerced is None:
                 replaced[name] = value
                 if name == "id" and name in self._keys:
@@ -148,8 +168,16 @@ class RecordShaper:
         return replaced
 
 
+def _deselected_fields(mask: SelectionMask) -> Iterator[str]:
+    for breadcrumb, is_selected in mask.items():
+        if not is_selected:
+            # A breadcrumb has "properties" before each name.
+            yield ".".join(breadcrumb[1::2])
+
+
 def describe_left_out(
-    findings: Findings, where: Sequence[tuple[int, int]]
+    findings: Findings,
+    where: Sequence[tuple[int, int]],
 ) -> Iterator[str]:
     """Say which records were left out, and what to do about it.
 
@@ -161,7 +189,11 @@ def describe_left_out(
         A text for records that could not be decoded, and one for each key column that
         records had no value for.
     """
-    time = f" ({format_interval((where[0][0], where[-1][1]))})" if where else ""
+    time = ""
+    if where:
+        start, _ = where[0]
+        _, end = where[-1]
+        time = f" ({format_interval((start, end))})"
     correct = "tell the API's support; when it is corrected, forget its time"
     for count in findings.take(Finding.BROKEN).values():
         yield (
