@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
-from itertools import chain
 from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
@@ -54,12 +53,21 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         A clause with the nearest known name, empty if none is near.
     """
     # Some warehouses show names in upper case, so people copy them like that.
-    near = get_close_matches(name.lower(), [*known], n=1, cutoff=0.75)
-    return f"; did you mean {near[0]}?" if near else ""
+    near = get_close_matches(
+        name.lower(),
+        [*known],
+        n=1,
+        cutoff=0.75,
+    )
+    if not near:
+        return ""
+    return f"; did you mean {near[0]}?"
 
 
 def find_unknown_names(
-    names: Iterable[str], known: Collection[str], what: str
+    names: Iterable[str],
+    known: Collection[str],
+    what: str,
 ) -> Iterator[str]:
     """Find the names that are not known.
 
@@ -101,6 +109,31 @@ def find_problems(
     """
     # The SDK's own schema of `stream_maps` is not valid.
     known = {**schema["properties"], "stream_maps": {"type": "object"}}
+    _normalize(config, known)
+    # A problem of its own says what to do about this setting of the SDK.
+    others = [name for name in config if name != "batch_config"]
+    problems = list(find_unknown_names(others, known, "setting"))
+    required = schema.get("required", []) if complete else []
+    for name in required:
+        if name not in config:
+            problem = _unset(name, known[name], tap)
+            problems.append(problem)
+    validator = Draft202012Validator({"properties": known})
+    for error in validator.iter_errors(config):
+        problems += describe_error(error)
+    valid = dict(config)
+    for problem in problems:
+        path, _, _ = problem.partition(":")
+        name, _, _ = path.partition(".")
+        valid.pop(name, None)
+    for check in checks:
+        problems += check(valid)
+    problems += _sdk_problems(valid, tap)
+    return problems
+
+
+def _normalize(config: dict[str, Any], known: Mapping[str, Any]) -> None:
+    """Add the defaults, make numbers of texts where one is wanted, and remove nulls."""
     for name, setting in known.items():
         value = config.get(name)
         is_number = not {"integer", "number"}.isdisjoint(setting["type"])
@@ -109,34 +142,26 @@ def find_problems(
             value = float(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        config[name] = setting.get("default") if value is None else value
-    for name in [name for name in config if config[name] is None]:
-        del config[name]
-    unknown = [name for name in config if name not in {*known, "batch_config"}]
-    errors = Draft202012Validator({"properties": known}).iter_errors(config)
-    required = schema.get("required", []) if complete else []
-    problems = [
-        *find_unknown_names(unknown, known, "setting"),
-        *(_unset(n, known[n], tap) for n in required if n not in config),
-        *chain.from_iterable(map(describe_error, errors)),
-    ]
-    wrong = {problem.partition(":")[0].partition(".")[0] for problem in problems}
-    right = {name: value for name, value in config.items() if name not in wrong}
-    for check in checks:
-        problems += check(right)
-    return [*problems, *_sdk_problems(right, tap)]
+        if value is None:
+            value = setting.get("default")
+        config[name] = value
+    for name, value in [*config.items()]:
+        if value is None:
+            del config[name]
 
 
 def _unset(name: str, setting: Mapping[str, Any], tap: str) -> str:
     """Say how to set a setting that is required."""
     about = setting["description"].rstrip(".")
-    if variable := find_variable_in_project(name):
-        text = f"set the environment variable {variable}, which meltano.yml refers to"
-        return f"{name}: is not set; {text} ({about})"
-    (example,) = setting.get("examples") or ["…"]
-    command = f"meltano config set {tap} {name} '{example}'"
-    others = f"{variable_of(tap, name)} with --config ENV, or a file with --config"
-    return f"{name}: is not set; {command}, or {others} ({about})"
+    variable = find_variable_in_project(name)
+    if variable:
+        advice = f"set the environment variable {variable}, which meltano.yml refers to"
+    else:
+        (example,) = setting.get("examples") or ["…"]
+        command = f"meltano config set {tap} {name} '{example}'"
+        variable = variable_of(tap, name)
+        advice = f"{command}, or {variable} with --config ENV, or a file with --config"
+    return f"{name}: is not set; {advice} ({about})"
 
 
 def describe_error(error: ValidationError) -> Iterator[str]:
@@ -161,31 +186,40 @@ def describe_error(error: ValidationError) -> Iterator[str]:
             return
         case "required":
             for name in {*schema["required"]} - value.keys():
-                yield f"{path}.{name}: is not set{_such_as(schema['properties'][name])}"
+                example = _such_as(schema["properties"][name])
+                yield f"{path}.{name}: is not set{example}"
             return
         case "type":
-            limit = _TYPES[next(kind for kind in _TYPES if kind in limit)]
+            kind = next(kind for kind in _TYPES if kind in limit)
+            limit = _TYPES[kind]
         case "enum":
             limit = ", ".join(limit)
-    is_shown = not schema.get("secret") and "object" not in schema.get("type", ())
-    text = _TEXTS.get(str(error.validator), "must match: {limit}").format(limit=limit)
+    template = _TEXTS.get(str(error.validator), "must match: {limit}")
+    text = template.format(limit=limit)
     if error.validator == "type":
         text += _such_as(schema)
-    yield f"{path}: {f'{value!r} ' if is_shown else ''}{text}"
+    is_shown = not schema.get("secret") and "object" not in schema.get("type", ())
+    if is_shown:
+        text = f"{value!r} {text}"
+    yield f"{path}: {text}"
 
 
 def _such_as(schema: Mapping[str, Any]) -> str:
-    """Return the end of a message that names a right value, if one is known."""
+    """Return the end of a message that names a right value; empty if none is known."""
     examples = [*schema.get("examples", ()), *schema.get("enum", ())]
-    if schema.get("default") not in (None, {}):
-        examples = [json.dumps(schema["default"])]
-    return f", such as {examples[0]}" if examples else ""
+    default = schema.get("default")
+    if default not in (None, {}):
+        examples = [json.dumps(default)]
+    if not examples:
+        return ""
+    return f", such as {examples[0]}"
 
 
 def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
-    if config.get("flattening_enabled") and "flattening_max_depth" not in config:
+    is_flattened = config.get("flattening_enabled")
+    if is_flattened and "flattening_max_depth" not in config:
         yield "flattening_max_depth: is required with flattening_enabled"
-    if config.get("flattening_enabled") and config.get("flattening_max_depth", 1) < 1:
+    if is_flattened and config.get("flattening_max_depth", 1) < 1:
         yield (
             "flattening_max_depth: set 1 or more, as less flattens nothing; to load "
             "objects as JSON text, set objects_as_text in place of flattening_enabled"
@@ -211,7 +245,7 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
     Yields:
         A line for each problem.
     """
-    selected = [n for n in catalog if catalog[n].metadata.resolve_selection()[()]]
+    selected = [name for name in catalog if _is_selected(catalog, name)]
     if not selected:
         yield (
             "no stream is selected; in Meltano add rules such as "
@@ -220,15 +254,29 @@ def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterato
         )
     for problem in find_unknown_names(selected, streams, "stream"):
         yield f"catalog: {problem}"
-    for stream in (streams[name] for name in selected if name in streams):
-        if (method := stream.replication_method) not in _METHODS:
-            problem = f"there is no such method, only {' and '.join(_METHODS)}"
-            yield f"catalog: {stream.name}: the replication method {method}: {problem}"
-        columns = stream.effective_schema.get("properties", {})
-        if not columns:
-            text = "has no columns; give what --discover prints, or deselect it"
-            yield f"catalog: {stream.name}: {text}"
-            continue
-        keys = filter(None, [stream.replication_key, *stream.primary_keys])
-        for problem in find_unknown_names(dict.fromkeys(keys), columns, "column"):
-            yield f"catalog: {stream.name}: the key {problem}"
+    for name in selected:
+        if name in streams:
+            for problem in _stream_problems(streams[name]):
+                yield f"catalog: {name}: {problem}"
+
+
+def _is_selected(catalog: Catalog, stream: str) -> bool:
+    selection = catalog[stream].metadata.resolve_selection()
+    return selection[()]
+
+
+def _stream_problems(stream: Stream) -> Iterator[str]:
+    """Check what a catalog says about a selected stream."""
+    method = stream.replication_method
+    if method not in _METHODS:
+        known = " and ".join(_METHODS)
+        yield f"the replication method {method}: there is no such method, only {known}"
+    columns = stream.effective_schema.get("properties", {})
+    if not columns:
+        yield "has no columns; give what --discover prints, or deselect it"
+        return
+    keys = dict.fromkeys(stream.primary_keys)
+    if stream.replication_key:
+        keys = {stream.replication_key: None, **keys}
+    for problem in find_unknown_names(keys, columns, "column"):
+        yield f"the key {problem}"

@@ -145,7 +145,12 @@ def bookmarks_of(state: Json) -> dict[str, Json]:
     return msgspec.convert(state.get("bookmarks", {}), dict[str, Json])
 
 
-def _read(option: str, path: str, check: Callable[[Json], object], hint: str) -> Json:
+def _read(
+    option: str,
+    path: str,
+    check: Callable[[Json], object],
+    hint: str,
+) -> Json:
     try:
         content = read_json(path)
         check(content)
@@ -169,8 +174,9 @@ def read_json(path: str) -> Json:
         ValueError: It is not a JSON object.
     """
     with click.open_file(path, encoding="utf-8") as file:
-        if not (text := file.read().strip()):
-            raise ValueError("it is empty")
+        text = file.read().strip()
+    if not text:
+        raise ValueError("it is empty")
     try:
         content = msgspec.json.decode(text, type=Json)
         is_too_deep = _is_too_deep(content)
@@ -227,15 +233,16 @@ def find_variable_in_project(setting: str) -> str:
         project = msgspec.yaml.decode(text, type=_Project)
     except (OSError, msgspec.MsgspecError):
         return ""
-    places = [project.plugins]
+    extractors: list[_Extractor] = []
     for each in project.environments:
         if each.name == environment:
-            places.insert(0, each.config.plugins)
-    for plugins in places:
-        for plugin in plugins.extractors:
-            reference = _REFERENCE.fullmatch(str(plugin.config.get(setting)))
-            if plugin.name == extractor and reference:
-                return reference[1]
+            extractors += each.config.plugins.extractors
+    extractors += project.plugins.extractors
+    for plugin in extractors:
+        value = str(plugin.config.get(setting))
+        reference = _REFERENCE.fullmatch(value)
+        if plugin.name == extractor and reference:
+            return reference[1]
     return ""
 
 
@@ -260,7 +267,9 @@ def read_environment(tap: str, schema: Mapping[str, Any]) -> Json:
         logging.getLogger(tap).warning(".env cannot be read: %s", reason)
     config: Json = {}
     for name, setting in schema["properties"].items():
-        if not (text := os.environ.get(variable_of(tap, name))):
+        variable = variable_of(tap, name)
+        text = os.environ.get(variable)
+        if not text:
             continue
         config[name] = text
         if "string" not in setting["type"]:

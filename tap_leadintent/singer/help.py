@@ -39,7 +39,8 @@ def explain(command: click.Command, see_also: str) -> None:
         command: The tap's command.
         see_also: The last lines.
     """
-    command.help, command.epilog = _COMMAND, see_also
+    command.help = _COMMAND
+    command.epilog = see_also
     for option in command.params:
         if isinstance(option, click.Option):
             option.help = _OPTIONS.get(option.name or "", option.help)

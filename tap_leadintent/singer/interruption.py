@@ -61,8 +61,12 @@ class Interruption:
         signal.setitimer(signal.ITIMER_REAL, _SECONDS, _SECONDS)
 
     def _end_if_idle(self, code: int) -> None:
-        before, self._taken_before = self._taken_before, self._taken()
-        self._idle_checks = self._idle_checks + 1 if before == self._taken_before else 0
+        taken = self._taken()
+        if taken == self._taken_before:
+            self._idle_checks += 1
+        else:
+            self._idle_checks = 0
+            self._taken_before = taken
         if self._idle_checks == _CHECKS:
             # Nothing is flushed: a line that is half written cannot be completed here.
             os._exit(code)

@@ -54,23 +54,30 @@ def pattern_of(secret: str) -> re.Pattern[str]:
     """
     # One of several backslashes is enough, as their number differs by the spelling.
     characters = re.sub(r"\\+", r"\\", secret)
-    return re.compile("".join(map(_spellings_of, characters)), re.IGNORECASE)
+    pattern = "".join(map(_spellings_of, characters))
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _spellings_of(character: str) -> str:
-    others = {parse.quote(character, safe=""), escape(character)} - {character}
-    spellings = (
-        rf"\\+(x|u0*){ord(character):02x}",
-        rf"%(25)*{ord(character):02x}",
+    number = f"{ord(character):02x}"
+    in_url = parse.quote(character, safe="")
+    in_html = escape(character)
+    others = {in_url, in_html} - {character}
+    spellings = [
+        rf"\\+(x|u0*){number}",
+        rf"%(25)*{number}",
         *map(re.escape, others),
         rf"\\*{re.escape(character)}",
-    )
+    ]
+    alternatives = "|".join(spellings)
     if character == "%":
         # A key may itself have digits after it that look like another spelling.
-        return f"(?:{'|'.join(spellings)})"
+        return f"(?:{alternatives})"
     # Without a way back to another spelling, it takes no time where a text differs.
-    pattern = f"(?>{'|'.join(spellings)})"
-    return f"{pattern}+" if character == "\\" else pattern
+    pattern = f"(?>{alternatives})"
+    if character == "\\":
+        return f"{pattern}+"
+    return pattern
 
 
 def redact(text: str) -> str:
@@ -97,9 +104,12 @@ def summarize(text: object, most: int = _MAX_CHARACTERS) -> str:
     Returns:
         The beginning of it, as one printable line without what is hidden.
     """
-    line = printable(" ".join(redact(str(text)).split()))
+    words = redact(str(text)).split()
+    line = printable(" ".join(words))
     # Cut last: half a secret would not be found.
-    return line if len(line) <= most else f"{line[:most]}…"
+    if len(line) > most:
+        return f"{line[:most]}…"
+    return line
 
 
 def quote(text: object, most: int = _MAX_CHARACTERS) -> str:
@@ -113,7 +123,8 @@ def quote(text: object, most: int = _MAX_CHARACTERS) -> str:
         As `summarize`, with `…` in place of each word of 20 or more letters, digits and
         `+/=_-.%`, unless it has only lower-case letters, underscores and dots.
     """
-    return summarize(_LONG_WORD.sub("…", redact(str(text))), most)
+    redacted = redact(str(text))
+    return summarize(_LONG_WORD.sub("…", redacted), most)
 
 
 def printable(text: str) -> str:
@@ -125,12 +136,13 @@ def printable(text: str) -> str:
     Returns:
         The text, with escapes such as `\x1b` or `\u202e`; line feeds and tabs stay.
     """
-    return "".join(
-        character
-        if character.isprintable() or character in "\n\t"
-        else character.encode("unicode_escape").decode()
-        for character in text
-    )
+    return "".join(map(_printable_character, text))
+
+
+def _printable_character(character: str) -> str:
+    if character.isprintable() or character in "\n\t":
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def redact_whole_log() -> None:
@@ -141,7 +153,9 @@ def redact_whole_log() -> None:
     # It logs headers of a response that are malformed with a traceback of its own.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
     root = logging.getLogger()
-    for logger in (root, *map(logging.getLogger, [*root.manager.loggerDict])):
+    names = list(root.manager.loggerDict)
+    loggers = [root, *map(logging.getLogger, names)]
+    for logger in loggers:
         for handler in logger.handlers:
             handler.addFilter(Redaction())
             handler.addFilter(_is_for_users)
@@ -162,29 +176,40 @@ class Redaction:
     def filter(self, record: logging.LogRecord) -> bool:
         """Change the line. Nothing that it contains may raise an error here."""
         try:
-            text = original = record.getMessage()
+            original = record.getMessage()
+            text = original
         except Exception as error:  # noqa: BLE001 - arguments can raise anything
             # A handler would print the line with its arguments.
-            text = f"{record.msg} (cannot be formatted: {type(error).__name__})"
             original = ""
+            text = f"{record.msg} (cannot be formatted: {type(error).__name__})"
         if record.exc_info:
             # Formatters make a text of their own of it, which nothing could redact.
             trace = logging.Formatter().formatException(record.exc_info)
             if printable(redact(trace)) != trace:
-                text, record.exc_info = f"{text}\n{trace}", None
+                text = f"{text}\n{trace}"
+                record.exc_info = None
         if self.stream:
             record.stream_name = self.stream
             text = f"{self.stream}: {text}"
         text = printable(redact(text))
         # Metrics are read from the arguments.
         if text != original:
-            record.msg, record.args = text, ()
-        for name, value in vars(record).items():
-            if name not in {"msg", "args", "exc_info"}:
-                with suppress(Exception):  # a value may have no text
-                    if (text := str(value)) != (redacted := redact(text)):
-                        setattr(record, name, redacted)
+            record.msg = text
+            record.args = ()
+        _redact_fields(record)
         return True
+
+
+def _redact_fields(record: logging.LogRecord) -> None:
+    """Redact secrets in the fields that a handler may write beside the text."""
+    for name, value in vars(record).items():
+        if name in {"msg", "args", "exc_info"}:
+            continue
+        with suppress(Exception):  # a value may have no text
+            text = str(value)
+            redacted = redact(text)
+            if redacted != text:
+                setattr(record, name, redacted)
 
 
 def _is_for_users(record: logging.LogRecord) -> bool:

@@ -6,7 +6,10 @@ each entry has a mapper of the SDK for itself here.
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import starmap
+from typing import TypeAlias
 
 from singer_sdk import Tap
 from singer_sdk import mapper as sdk
@@ -18,9 +21,18 @@ from tap_leadintent.singer.log import summarize
 from tap_leadintent.singer.stream import Record, SingerStream
 from tap_leadintent.singer.stream_map import Options, StreamMap
 
-_NAMES = {"_", "config", "fake", "record"}
-_NAMES |= {"__original_stream_name__", "__stream_name__"}
+_NAMES = {
+    "_",
+    "__original_stream_name__",
+    "__stream_name__",
+    "config",
+    "fake",
+    "record",
+}
 """What each expression may name besides columns and functions."""
+
+_DefinedMap: TypeAlias = tuple[sdk.StreamMap, Record]
+"""A map of the SDK, and the entry of `stream_maps` that it was made of."""
 
 
 def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMapper:
@@ -36,16 +48,16 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
     Raises:
         ConfigError: A map or the flattening cannot work.
     """
-    entries = {**tap.config.get("stream_maps", {})}
+    entries = dict(tap.config.get("stream_maps", {}))
+    # Entries such as `__else__` are not about one stream.
     rules = {name: entries.pop(name) for name in [*entries] if name.startswith("__")}
     mapper = _sdk_mapper(tap, streams, rules)
-    # A map of the SDK changes its own raw schema; that of a default map is complete.
-    columns = {
-        name: made.raw_schema.get("properties", {})
-        for name, (made,) in mapper.stream_maps.items()
-    }
-    maps: dict[str, list[tuple[sdk.StreamMap, Record]]]
-    maps = {name: [(made, {})] for name, (made,) in mapper.stream_maps.items()}
+    columns: dict[str, Record] = {}
+    maps: dict[str, list[_DefinedMap]] = {}
+    for name, (default,) in mapper.stream_maps.items():
+        # A map of the SDK changes its own raw schema; a default map keeps it.
+        columns[name] = default.raw_schema.get("properties", {})
+        maps[name] = [(default, {})]
     problems: list[str] = []
     for entry, definition in entries.items():
         made_by_stream = _sdk_mapper(tap, streams, {entry: definition}).stream_maps
@@ -57,27 +69,37 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
                 maps[name][0] = (made, definition)
             if isinstance(made, sdk.CustomStreamMap) and streams[name].selected:
                 unknown = _unknown_names(made, definition, columns[name])
-                problems += (f"stream_maps.{entry}.{text}" for text in unknown)
+                problems += (f"stream_maps.{entry}.{problem}" for problem in unknown)
     if problems:
-        raise ConfigError("\n".join(map(summarize, dict.fromkeys(problems))))
-    plain = sdk.PluginMapper({**tap.config, "stream_maps": {}}, tap.logger)
-    options = Options(
-        flattening=plain.flattening_options,
-        objects_as_text=tap.config.get("objects_as_text", False),
-    )
+        lines = map(summarize, dict.fromkeys(problems))
+        raise ConfigError("\n".join(lines))
+    options = _options_of(tap)
     for name, found in maps.items():
-        mapper.stream_maps[name] = [
-            _complete(made, definition, streams[name], options)
-            for made, definition in found
-        ]
+        complete = partial(_complete, stream=streams[name], options=options)
+        mapper.stream_maps[name] = list(starmap(complete, found))
     return mapper
 
 
+def _options_of(tap: Tap) -> Options:
+    config = {**tap.config, "stream_maps": {}}
+    plain = sdk.PluginMapper(config, tap.logger)
+    return Options(
+        flattening=plain.flattening_options,
+        objects_as_text=tap.config.get("objects_as_text", False),
+    )
+
+
 def _sdk_mapper(
-    tap: Tap, streams: Mapping[str, SingerStream], stream_maps: Record
+    tap: Tap,
+    streams: Mapping[str, SingerStream],
+    stream_maps: Record,
 ) -> sdk.PluginMapper:
     # A map here flattens after that of the SDK, which would lose what has no column.
-    config = {**tap.config, "stream_maps": stream_maps, "flattening_enabled": False}
+    config = {
+        **tap.config,
+        "stream_maps": stream_maps,
+        "flattening_enabled": False,
+    }
     try:
         mapper = sdk.PluginMapper(config, tap.logger)
         for name, entry in tap.catalog.items():
@@ -115,29 +137,53 @@ def _complete(
 
 
 def _unknown_names(
-    made: sdk.CustomStreamMap, definition: Record, columns: Record
+    made: sdk.CustomStreamMap,
+    definition: Record,
+    columns: Record,
 ) -> Iterator[str]:
-    for field, expression in definition.items():
-        is_option = field.startswith("__") and field != sdk.MAPPER_FILTER_OPTION
+    for name, expression in definition.items():
+        is_option = name.startswith("__") and name != sdk.MAPPER_FILTER_OPTION
         if is_option or expression in (None, sdk.NULL_STRING):
             continue
-        nodes = [*ast.walk(ast.parse(expression))]
-        names = [node for node in nodes if isinstance(node, ast.Name)]
-        own = (name.id for name in names if isinstance(name.ctx, ast.Store))
-        known = {*columns, *made.functions, *_NAMES, *own}
-        known.add("self" if field in columns else "")
-        used = dict.fromkeys(name.id for name in names)
+        found = _names_in(expression)
+        known = {*columns, *made.functions, *_NAMES, *found.own}
+        if name in columns:
+            known.add("self")
+        used = dict.fromkeys(found.names)
         for problem in find_unknown_names(used, known, "column or function"):
-            yield f"{field}: {problem}"
-        asked = [
-            str(node.slice.value)
-            for node in nodes
-            if isinstance(node, ast.Subscript)
-            and isinstance(node.slice, ast.Constant)
-            and ast.unparse(node.value) == "config"
-        ]
+            yield f"{name}: {problem}"
         # Otherwise, the expression may ask whether there is a name.
-        if len(asked) == [name.id for name in names].count("config"):
-            what = "name in stream_map_config"
-            for problem in find_unknown_names(asked, made.map_config, what):
-                yield f"{field}: {problem}"
+        if len(found.config_names) == found.names.count("config"):
+            for problem in find_unknown_names(
+                found.config_names,
+                made.map_config,
+                "name in stream_map_config",
+            ):
+                yield f"{name}: {problem}"
+
+
+@dataclass
+class _ExpressionNames:
+    """The names in a map expression."""
+
+    names: list[str] = field(default_factory=list)
+    """All names, each as often as it occurs."""
+
+    own: list[str] = field(default_factory=list)
+    """The names that the expression itself defines."""
+
+    config_names: list[str] = field(default_factory=list)
+    """The constant names by which it takes something from `config`."""
+
+
+def _names_in(expression: str) -> _ExpressionNames:
+    found = _ExpressionNames()
+    for node in ast.walk(ast.parse(expression)):
+        match node:
+            case ast.Name():
+                found.names.append(node.id)
+                if isinstance(node.ctx, ast.Store):
+                    found.own.append(node.id)
+            case ast.Subscript(ast.Name("config"), ast.Constant(value)):
+                found.config_names.append(str(value))
+    return found

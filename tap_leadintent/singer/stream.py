@@ -34,8 +34,14 @@ been emitted since the last one. Changes count, so that a long time without reco
 saved, too. A target writes what it has at each STATE."""
 
 _NOT_CARRIED = (
-    *("partitions", "state_partitioning_keys", "parent_stream_type", "get_batches"),
-    *("get_child_context", "generate_child_contexts", "post_process", "is_sorted"),
+    "generate_child_contexts",
+    "get_batches",
+    "get_child_context",
+    "is_sorted",
+    "parent_stream_type",
+    "partitions",
+    "post_process",
+    "state_partitioning_keys",
 )
 """What a stream of the SDK may have, and the loop over the records would ignore."""
 
@@ -49,8 +55,8 @@ class SingerStream(Stream):
     """
 
     extra_column: str = ""
-    """The column of the fields that have no column of their own, if there is one.
-    Without it, they are dropped when records are flattened."""
+    """The column of the fields that have no column of their own. If it is empty, they
+    are dropped when records are flattened."""
 
     def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
         """Return a function that fits flat records to columns.
@@ -63,10 +69,16 @@ class SingerStream(Stream):
         Returns:
             A function from records to records that have no other columns.
         """
-        return lambda records: [
-            {name: value for name, value in record.items() if name in columns}
-            for record in records
-        ]
+
+        def shape(records: list[Record]) -> list[Record]:
+            shaped: list[Record] = []
+            for record in records:
+                known = record.keys() & columns.keys()
+                row = {name: record[name] for name in record if name in known}
+                shaped.append(row)
+            return shaped
+
+        return shape
 
     def __init__(self, tap: Tap) -> None:
         """Create the stream for a run.
@@ -94,7 +106,11 @@ class SingerStream(Stream):
     @override
     def log(self, message: str, *args: Any, **options: Any) -> None:
         # The SDK logs the start and the failure of a stream; the tap does so itself.
-        super().log(message, *args, **{**options, "level": logging.DEBUG})
+        super().log(
+            message,
+            *args,
+            **{**options, "level": logging.DEBUG},
+        )
 
     def current_state(self) -> dict[str, Any]:
         """Return what the stream's bookmark says now, or nothing if it has none.
@@ -176,8 +192,13 @@ class SingerStream(Stream):
 
     def _emit(self, record: Record) -> None:
         if self._emits_as_is:
-            now, version = datetime.now(UTC), self._stream_version
-            messages = [RecordMessage(self.name, record, version, now)]
+            message = RecordMessage(
+                self.name,
+                record,
+                self._stream_version,
+                datetime.now(UTC),
+            )
+            messages = [message]
         else:
             messages = self.messages_for(record)
         for message in messages:
@@ -186,7 +207,10 @@ class SingerStream(Stream):
 
     @override
     def _sync_records(
-        self, context: Context | None = None, *, write_messages: bool = True
+        self,
+        context: Context | None = None,
+        *,
+        write_messages: bool = True,
     ) -> Generator[Record]:
         # The generator is closed here and not by the garbage collector: an exception
         # that is kept somewhere would keep it, and with it the threads that read.
@@ -208,7 +232,8 @@ class SingerStream(Stream):
                 with suppress(OutputError):
                     self.write_state()
                 raise
-            if (version := self._stream_version) is not None:
+            version = self._stream_version
+            if version is not None:
                 self._activate(version, counter.value)
             self.write_state()
 

@@ -54,31 +54,47 @@ class StreamMap(sdk.StreamMap):
             ValueError: Two fields would have the same column, or the map sets a nested
                 field, which has its flat name only after the map.
         """
-        self._inner, self._extra = inner, stream.extra_column
-        nested, keys = inner.transformed_schema, inner.transformed_key_properties
-        super().__init__(inner.stream_alias, nested, keys, options.flattening)
-        columns = self._columns = self.transformed_schema["properties"]
-        fields = nested["properties"].keys()
-        self._objects = fields - columns.keys()
-        self._shape = stream.shaper_for(columns)
-        self._sets = {n for n, value in definition.items() if value not in (n, "self")}
-        # `__else__` takes out columns that it does not name.
-        self._sets |= inner.raw_schema["properties"].keys() - fields
-        begins = tuple(
-            f"{name}{options.flattening.separator}" for name in self._objects
+        self._inner = inner
+        self._extra = stream.extra_column
+        super().__init__(
+            inner.stream_alias,
+            inner.transformed_schema,
+            inner.transformed_key_properties,
+            options.flattening,
         )
-        for part in self._sets:
-            if part.startswith(begins):
+        self._columns = self.transformed_schema["properties"]
+        fields = inner.transformed_schema["properties"].keys()
+        self._objects = fields - self._columns.keys()
+        self._shape = stream.shaper_for(self._columns)
+        # `__else__` takes out columns that it does not name.
+        self._sets = set(inner.raw_schema["properties"].keys() - fields)
+        for name, value in definition.items():
+            if value not in (name, "self"):
+                self._sets.add(name)
+        self._refuse_nested(options.flattening.separator)
+        self._objects_as_text = options.objects_as_text
+        if self._objects_as_text:
+            self._make_text_columns()
+
+    def _refuse_nested(self, separator: str) -> None:
+        """Raise a `ValueError` if the map sets a field that is a part of an object."""
+        prefixes = tuple([f"{name}{separator}" for name in self._objects])
+        for name in self._sets:
+            if name.startswith(prefixes):
                 raise ValueError(
-                    f"{part} would be a part of an object, so no map can set it; if it "
+                    f"{name} would be a part of an object, so no map can set it; if it "
                     "is a nested field, deselect it; give a new column another name"
                 )
-        self._objects_as_text = options.objects_as_text
-        if options.objects_as_text:
-            self._texts = {n for n, column in columns.items() if _may_be_object(column)}
-            text_columns = {name: {"type": ["string", "null"]} for name in self._texts}
-            text_schema = {"properties": {**columns, **text_columns}}
-            self.transformed_schema = {**self.transformed_schema, **text_schema}
+
+    def _make_text_columns(self) -> None:
+        """Change the columns that may hold objects or lists to columns of text."""
+        columns = dict(self._columns)
+        self._texts: set[str] = set()
+        for name, column in self._columns.items():
+            if _may_be_object(column):
+                self._texts.add(name)
+                columns[name] = {"type": ["string", "null"]}
+        self.transformed_schema = {**self.transformed_schema, "properties": columns}
 
     @override
     def get_filter_result(self, record: Record) -> bool:
@@ -86,9 +102,12 @@ class StreamMap(sdk.StreamMap):
 
     @override
     def transform(self, record: Record) -> Record | None:
-        if extra_fields := record.get(self._extra):
-            kept = {n: v for n, v in extra_fields.items() if n not in self._sets}
-            record = {**record, self._extra: kept or None}
+        extra_fields = record.get(self._extra)
+        if extra_fields:
+            remaining = dict(extra_fields)
+            for name in self._sets & remaining.keys():
+                del remaining[name]
+            record = {**record, self._extra: remaining or None}
         try:
             mapped = self._inner.transform(record)
         except Exception as error:  # noqa: BLE001 - expressions can raise anything
@@ -103,7 +122,9 @@ class StreamMap(sdk.StreamMap):
         if mapped is None:
             return None
         flat = self.flatten_record(mapped)
-        return self._write_objects(flat) if self._objects_as_text else flat
+        if self._objects_as_text:
+            return self._write_objects(flat)
+        return flat
 
     def _write_objects(self, record: Record) -> Record:
         """Write the objects and lists of a record as JSON text."""
@@ -127,13 +148,20 @@ class StreamMap(sdk.StreamMap):
             if isinstance(extra[name], dict):
                 # It contradicts its column, but most of its fields have a flat one.
                 fields[name] = extra.pop(name)
-        flat = super().flatten_record(fields).items()
-        kept = {n: v for n, v in flat if n in self._columns or v not in (None, "{}")}
-        (shaped,) = self._shape([kept])
+        flat: Record = {}
+        for name, value in super().flatten_record(fields).items():
+            is_empty = value in (None, "{}")
+            if name in self._columns or not is_empty:
+                flat[name] = value
+        (shaped,) = self._shape([flat])
         if self._extra in shaped:
             extra |= shaped[self._extra] or {}
-            text = _json_text(extra) if extra else None
-            shaped[self._extra] = text if isinstance(given, dict | None) else given
+            if not isinstance(given, dict | None):
+                shaped[self._extra] = given
+            elif extra:
+                shaped[self._extra] = _json_text(extra)
+            else:
+                shaped[self._extra] = None
         return shaped
 
 
@@ -145,7 +173,10 @@ def _may_be_object(column: Record) -> bool:
 
 def _types(column: Record) -> Iterator[str]:
     own = column.get("type", [])
-    yield from [own] if isinstance(own, str) else own
+    if isinstance(own, str):
+        yield own
+    else:
+        yield from own
     for keyword in ("anyOf", "oneOf", "allOf"):
         for branch in column.get(keyword, []):
             yield from _types(branch)

@@ -80,10 +80,13 @@ class SingerTap(Tap, Generic[StreamT]):
         # secret ones.
         self._hide_secrets(self._config)
         self.logger.addFilter(log.Redaction())
-        # The call adds the SDK's own settings, such as `stream_maps`, to the schema.
-        self.append_builtin_config(schema := self.config_jsonschema)
+        schema = self.config_jsonschema
+        # The call adds the SDK's own settings, such as `stream_maps`.
+        self.append_builtin_config(schema)
         problems = checks.find_problems(
-            *(self._config, schema, self.name),
+            self._config,
+            schema,
+            self.name,
             complete=raise_errors,
             checks=self.setting_checks,
         )
@@ -159,18 +162,24 @@ class SingerTap(Tap, Generic[StreamT]):
             ConfigError: The catalog cannot work.
         """
         self._raise_if_any(checks.catalog_problems(self.catalog, self.streams))
-        known = [self.streams[name] for name in self.catalog if name in self.streams]
-        return [stream for stream in known if stream.selected]
+        selected: list[StreamT] = []
+        for name in self.catalog:
+            stream = self.streams.get(name)
+            if stream and stream.selected:
+                selected.append(stream)
+        return selected
 
     @classmethod
     def _hide_secrets(cls, config: Mapping[str, Any]) -> None:
         """Hide the values of the settings that are secret."""
-        known = cls.config_jsonschema["properties"]
-        log.hide(*(config.get(name) for name in known if known[name].get("secret")))
+        for name, setting in cls.config_jsonschema["properties"].items():
+            if setting.get("secret"):
+                log.hide(config.get(name))
 
     def _raise_if_any(self, problems: Iterable[str]) -> None:
         """Raise a `ConfigError` if there are problems, without secrets in its lines."""
-        if lines := [*map(log.summarize, problems)]:
+        lines = list(map(log.summarize, problems))
+        if lines:
             raise ConfigError("\n".join(lines))
 
     @classmethod
@@ -203,7 +212,8 @@ class SingerTap(Tap, Generic[StreamT]):
         for path in config:
             if path != "ENV":
                 values |= files.read_config(path)
-        cls.append_builtin_config(schema := cls.config_jsonschema)
+        schema = cls.config_jsonschema
+        cls.append_builtin_config(schema)
         if "ENV" in config:
             values |= files.read_environment(cls.name, schema)
         # A secret may stand in a path or a catalog by mistake.
@@ -226,14 +236,7 @@ class SingerTap(Tap, Generic[StreamT]):
         elif test != CliTestOptionValue.Disabled.value:
             tap.check_streams(tap._selected_streams())
         else:
-            # Records have no cycles, and to look for them takes 3 % of the time.
-            gc.set_threshold(20_000)
-            # With the usual 5 ms, threads that ask for their turn take another 4 %.
-            sys.setswitchinterval(0.02)
-            # With a heap for each thread, each reader would keep the most memory that
-            # it has needed at any time. Only glibc has these heaps.
-            with suppress(AttributeError, OSError, TypeError):
-                ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+            _tune_process()
             tap.interruption.install()
             tap.sync_all()
 
@@ -247,7 +250,8 @@ class SingerTap(Tap, Generic[StreamT]):
             if option.name in {"state", "catalog"}:
                 option.type = click.STRING
             if option.name in {"config", "discover", "test"}:
-                option.callback, option.expose_value = None, True
+                option.callback = None
+                option.expose_value = True
         explain(command, cls.see_also)
         return command
 
@@ -263,3 +267,15 @@ class SingerTap(Tap, Generic[StreamT]):
     def print_about(cls, output_format: str | None = None) -> None:
         # The SDK's text has no descriptions and no defaults.
         super().print_about(output_format or "markdown")
+
+
+def _tune_process() -> None:
+    """Set the process up for speed and little memory; it must be the tap's own."""
+    # Records have no cycles, and to look for them takes 3 % of the time.
+    gc.set_threshold(20_000)
+    # With the usual 5 ms, threads that ask for their turn take another 4 %.
+    sys.setswitchinterval(0.02)
+    # With a heap for each thread, each reader would keep the most memory that it has
+    # needed at any time. Only glibc has these heaps.
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
