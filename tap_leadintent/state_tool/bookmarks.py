@@ -8,7 +8,7 @@ from tap_leadintent.stream_state import COVERAGE
 from tap_leadintent.streams import STREAMS
 
 # The classes are read, because the SDK creates streams only together with a tap.
-RANGES = {stream.name: [*stream.ranges] for stream in STREAMS}  # type: ignore[misc]
+RANGES = {stream.name: list(stream.ranges) for stream in STREAMS}  # type: ignore[misc]
 """The time ranges of each stream. Runs with `end_date` read only the first one."""
 
 _INCREMENTAL = {
@@ -18,7 +18,11 @@ _INCREMENTAL = {
 }
 
 
-def is_full_table(stream: str, state: RawState, method: str = "") -> bool:
+def is_full_table(
+    stream: str,
+    state: RawState,
+    method: str = "",
+) -> bool:
     """Return whether every run reads all records of a stream.
 
     Args:
@@ -38,4 +42,6 @@ def format_problem(bookmark: Bookmark) -> str:
     Args:
         bookmark: The bookmark that was read from the state.
     """
-    return f"; {bookmark.problem}" if bookmark.problem else ""
+    if not bookmark.problem:
+        return ""
+    return f"; {bookmark.problem}"

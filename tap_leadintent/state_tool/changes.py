@@ -1,7 +1,6 @@
 """Changes to states: forget an interval, join shards, and move to another place."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
@@ -15,7 +14,11 @@ EVERYTHING = (EARLIEST, LATEST)
 """The interval of all time."""
 
 
-def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
+def forget(
+    state: RawState,
+    stream: str,
+    forgotten: Interval,
+) -> RawState:
     """Return a state without an interval, so that the next run reads it again.
 
     Args:
@@ -35,23 +38,27 @@ def forget(state: RawState, stream: str, forgotten: Interval) -> RawState:
     bookmark = read_bookmark(state)
     if forgotten == EVERYTHING and not bookmark.is_empty:
         return {**state, COVERAGE: []}
-    remaining = {
-        name: intervals.subtract(covered, forgotten)
-        for name, covered in bookmark.coverage.items()
-    }
+    remaining: Coverage = {}
+    for name, covered in bookmark.coverage.items():
+        remaining[name] = intervals.subtract(covered, forgotten)
     start, end = forgotten
     planned = bookmark.planned
     if planned is not None and start < planned <= end:
         bookmark.planned = start
     if remaining == bookmark.coverage and bookmark.planned == planned:
-        asked = "" if forgotten == EVERYTHING else format_interval(forgotten)
-        nothing = f"the state covers nothing {asked}".rstrip()
+        nothing = "the state covers nothing"
+        if forgotten != EVERYTHING:
+            nothing = f"{nothing} {format_interval(forgotten)}"
         raise StateError(f"{stream}: {nothing}{format_problem(bookmark)}")
     bookmark.coverage = remaining
     return {**state, COVERAGE: bookmark.to_state()}
 
 
-def adopt(state: RawState, stream: str, place: Mapping[str, str]) -> RawState:
+def adopt(
+    state: RawState,
+    stream: str,
+    place: Mapping[str, str],
+) -> RawState:
     """Return a state that belongs to another place.
 
     Args:
@@ -104,38 +111,29 @@ def join(
         StateError: The shards have different addresses or filters, or leave a gap.
     """
     joined: dict[str, RawState] = {}
-    for name, state in chain.from_iterable(shard.items() for shard in shards):
-        joined[name] = {**joined.get(name, {}), **state}
-    for name in [name for name in joined if RANGES.get(name)]:
+    for shard in shards:
+        for name, state in shard.items():
+            joined[name] = {**joined.get(name, {}), **state}
+    for name, state in joined.items():
+        if not RANGES.get(name):
+            continue
         bookmarks = [read_bookmark(shard.get(name, {})) for shard in shards]
-        for problem in filter(None, (shard.problem for shard in bookmarks)):
-            raise StateError(f"{name}: {problem}")
+        for bookmark in bookmarks:
+            if bookmark.problem:
+                raise StateError(f"{name}: {bookmark.problem}")
         if not allow_holes:
             _refuse_gaps(name, bookmarks, start, end)
-        joined[name][COVERAGE] = _joined(name, bookmarks).to_state()
+        state[COVERAGE] = _join_bookmarks(name, bookmarks).to_state()
     return joined
 
 
-def _joined(stream: str, shards: Sequence[Bookmark]) -> Bookmark:
-    """Return one bookmark for those of several shards."""
+def _join_bookmarks(stream: str, shards: Sequence[Bookmark]) -> Bookmark:
+    """Return one bookmark for the bookmarks of several shards."""
     bookmark = Bookmark()
     for shard in shards:
-        if shard.is_empty:
-            continue
-        if names := bookmark.differing(shard.place):
-            raise StateError(
-                f"{stream}: the states belong to different places: {', '.join(names)}"
-            )
-        bookmark.place = {**bookmark.place, **shard.place}
-        _add(bookmark.coverage, shard.coverage)
-        _add(bookmark.holes, shard.holes)
-        planned = [
-            each.planned for each in (bookmark, shard) if each.planned is not None
-        ]
-        bookmark.planned = min(planned, default=None)
-        for number in shard.caps.numbers:
-            bookmark.caps.note_number(number)
-        bookmark.caps.page = bookmark.caps.page or shard.caps.page
+        if not shard.is_empty:
+            _add_bookmark(stream, bookmark, shard)
+    # A hole of one shard may have been read by another.
     for name, covered in bookmark.coverage.items():
         for interval in covered:
             holes = bookmark.holes.get(name, [])
@@ -143,24 +141,49 @@ def _joined(stream: str, shards: Sequence[Bookmark]) -> Bookmark:
     return bookmark
 
 
-def _add(coverage: Coverage, other: Coverage) -> None:
-    for name, each in other.items():
-        coverage[name] = intervals.union([*coverage.get(name, []), *each])
+def _add_bookmark(stream: str, bookmark: Bookmark, shard: Bookmark) -> None:
+    """Add to a bookmark what another one covers."""
+    names = bookmark.differing(shard.place)
+    if names:
+        raise StateError(
+            f"{stream}: the states belong to different places: {', '.join(names)}"
+        )
+    bookmark.place = {**bookmark.place, **shard.place}
+    _add_coverage(bookmark.coverage, shard.coverage)
+    _add_coverage(bookmark.holes, shard.holes)
+    if bookmark.planned is None:
+        bookmark.planned = shard.planned
+    elif shard.planned is not None:
+        bookmark.planned = min(bookmark.planned, shard.planned)
+    for number in shard.caps.numbers:
+        bookmark.caps.note_number(number)
+    bookmark.caps.page = bookmark.caps.page or shard.caps.page
+
+
+def _add_coverage(coverage: Coverage, other: Coverage) -> None:
+    for name, added in other.items():
+        covered = coverage.get(name, [])
+        coverage[name] = intervals.union([*covered, *added])
 
 
 def _refuse_gaps(
-    stream: str, shards: Iterable[Bookmark], start: int | None, end: int | None
+    stream: str,
+    shards: Iterable[Bookmark],
+    start: int | None,
+    end: int | None,
 ) -> None:
     first = RANGES[stream][0]  # shards have an end date, so they read no other range
-    covered = intervals.union(
-        interval for shard in shards for interval in shard.coverage.get(first, [])
-    )
-    if covered:
-        since = covered[0][0] if start is None else start
-        until = covered[-1][1] if end is None else end
-        asked = (min(since, until), max(since, until))
-        for gap in intervals.missing(asked, covered):
-            raise StateError(
-                f"{stream}: no shard has read {first} {format_interval(gap)}; join the "
-                "shard that has, or give --allow-holes to let the next run read it"
-            )
+    read: list[Interval] = []
+    for shard in shards:
+        read += shard.coverage.get(first, [])
+    covered = intervals.union(read)
+    if not covered:
+        return
+    since = covered[0][0] if start is None else start
+    until = covered[-1][1] if end is None else end
+    asked = (min(since, until), max(since, until))
+    for gap in intervals.missing(asked, covered):
+        raise StateError(
+            f"{stream}: no shard has read {first} {format_interval(gap)}; join the "
+            "shard that has, or give --allow-holes to let the next run read it"
+        )

@@ -24,13 +24,23 @@ from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.stream_state import COVERAGE
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
-_MAPS = {"stream_maps": {"type": ["object", "null"]}}
-SCHEMA_WITH_MAPS: dict[str, Any] = {"properties": {**SCHEMA["properties"], **_MAPS}}
+SCHEMA_WITH_MAPS: dict[str, Any] = {
+    "properties": {
+        **SCHEMA["properties"],
+        "stream_maps": {"type": ["object", "null"]},
+    },
+}
 """The tap's settings, and `stream_maps` of the SDK, which may filter records."""
 
 _PLAN_SETTINGS = (
-    *("base_url", "api_key", "filters", "exclude_fields", "stream_maps"),
-    *("start_date", "end_date", "lookback_days"),
+    "base_url",
+    "api_key",
+    "filters",
+    "exclude_fields",
+    "stream_maps",
+    "start_date",
+    "end_date",
+    "lookback_days",
 )
 """The settings that decide what a run reads, and the key, so that it can be hidden."""
 
@@ -54,14 +64,30 @@ def instant(text: str) -> int:
 
 _STATE = click.argument("state", default="-")
 _CONFIG = click.option(
-    "--config", default="ENV", help="A JSON file of settings, or ENV (the default)."
+    "--config",
+    default="ENV",
+    help="A JSON file of settings, or ENV (the default).",
 )
-_UNUSED = click.option("--config", expose_value=False, hidden=True)
+_UNUSED = click.option(
+    "--config",
+    expose_value=False,
+    hidden=True,
+)
 _STREAM = click.Choice([*RANGES])
 _TIME: Any = {"type": instant, "metavar": "TIME"}
 _START = "Start of the time, such as 2026-05-03 (UTC)."
-_FROM = click.option("--from", "start", help=_START, **_TIME)
-_TO = click.option("--to", "end", help="End of the time.", **_TIME)
+_FROM = click.option(
+    "--from",
+    "start",
+    help=_START,
+    **_TIME,
+)
+_TO = click.option(
+    "--to",
+    "end",
+    help="End of the time.",
+    **_TIME,
+)
 
 
 @contextmanager
@@ -103,7 +129,11 @@ def show(state: str, config: str) -> None:
     """Show which time intervals have been read of each stream."""
     settings = _valid_settings(config, ["start_date"])
     states = read_document(state).states
-    shown = describe.shown_time(settings, states.values(), int(time.time()))
+    shown = describe.shown_time(
+        settings,
+        states.values(),
+        int(time.time()),
+    )
     _echo(describe.explain(shown, is_plan=False))
     for name in RANGES:
         for line in describe.describe(name, states.get(name, {}), shown):
@@ -113,18 +143,34 @@ def show(state: str, config: str) -> None:
 @main.command()
 @_STATE
 @_CONFIG
-@click.option("--stream", type=_STREAM, help="Show only this stream.")
-@click.option("--at", help="Say when this instant is read.", **_TIME)
+@click.option(
+    "--stream",
+    type=_STREAM,
+    help="Show only this stream.",
+)
+@click.option(
+    "--at",
+    help="Say when this instant is read.",
+    **_TIME,
+)
 @click.option("--catalog", help="The catalog of the run.")
 def plan(
-    state: str, config: str, stream: str | None, at: int | None, catalog: str | None
+    state: str,
+    config: str,
+    stream: str | None,
+    at: int | None,
+    catalog: str | None,
 ) -> None:
     """Show what the next run reads of each stream, and why.
 
     Meltano passes the selection on. Elsewhere, give the --catalog of the run; without
     it, all streams count as selected.
     """
-    settings = _valid_settings(config, _PLAN_SETTINGS, ["base_url", "start_date"])
+    settings = _valid_settings(
+        config,
+        _PLAN_SETTINGS,
+        ["base_url", "start_date"],
+    )
     states = read_document(state).states
     methods = selected_streams(RANGES, catalog)
     now = int(time.time())
@@ -133,51 +179,80 @@ def plan(
         _echo(f"A run that begins at {format_instant(now)} reads:")
         _echo(describe.explain(shown, is_plan=True))
     names = [stream] if stream else [*RANGES]
-    for name in filter(methods.__contains__, names):
+    not_selected: list[str] = []
+    for name in names:
+        if name not in methods:
+            not_selected.append(name)
+            continue
         stream_state = states.get(name, {})
         if is_full_table(name, stream_state, methods[name]):
             _echo(f"{name}: {describe.FULL_TABLE}")
             continue
-        for line in describe.describe_plan(name, settings, stream_state, shown, at):
+        for line in describe.describe_plan(
+            name,
+            settings,
+            stream_state,
+            shown,
+            at,
+        ):
             _echo(line)
-    if not_selected := [name for name in names if name not in methods]:
+    if not_selected:
         _echo(f"Not selected: {', '.join(not_selected)}")
 
 
 @main.command()
 @_STATE
 @_UNUSED
-@click.option("--stream", type=_STREAM, help="Forget only this stream.")
+@click.option(
+    "--stream",
+    type=_STREAM,
+    help="Forget only this stream.",
+)
 @_FROM
 @_TO
-def forget(state: str, stream: str | None, start: int | None, end: int | None) -> None:
+def forget(
+    state: str,
+    stream: str | None,
+    start: int | None,
+    end: int | None,
+) -> None:
     """Mark time as unread, so that the next run reads it again.
 
     Prints the changed state. Without --from and --to, everything that has been read is
     forgotten.
     """
-    interval = (EARLIEST if start is None else start, LATEST if end is None else end)
-    if interval[0] >= interval[1]:
+    if start is None:
+        start = EARLIEST
+    if end is None:
+        end = LATEST
+    if start >= end:
         raise StateError("--from: must be before --to")
     document = read_document(state)
     states = document.states
-    covered = [name for name in RANGES if COVERAGE in states.get(name, {})]
+    if stream:
+        names = [stream]
+    else:
+        names = [name for name in RANGES if COVERAGE in states.get(name, {})]
     changed: dict[str, RawState] = {}
-    problems: list[StateError] = []
-    for name in [stream] if stream else covered:
+    problems: list[str] = []
+    for name in names:
         try:
-            changed[name] = changes.forget(states.get(name, {}), name, interval)
+            changed[name] = changes.forget(states.get(name, {}), name, (start, end))
         except StateError as problem:
-            problems.append(problem)
+            problems.append(problem.message)
     if problems and not changed:
-        raise StateError("; ".join(map(str, problems)))
+        raise StateError("; ".join(problems))
     click.echo(document.with_states({**states, **changed}))
 
 
 @main.command()
 @_STATE
 @_CONFIG
-@click.option("--stream", type=_STREAM, help="Adopt only this stream.")
+@click.option(
+    "--stream",
+    type=_STREAM,
+    help="Adopt only this stream.",
+)
 def adopt(state: str, config: str, stream: str | None) -> None:
     """Let a state belong to the address, environment and schema of the settings.
 
@@ -196,10 +271,17 @@ def adopt(state: str, config: str, stream: str | None) -> None:
 
 
 @main.command()
-@click.argument("shards", nargs=-1, required=True, metavar="STATE...")
+@click.argument(
+    "shards",
+    nargs=-1,
+    required=True,
+    metavar="STATE...",
+)
 @_UNUSED
 @click.option(
-    "--allow-holes", is_flag=True, help="Accept gaps; the next run reads them."
+    "--allow-holes",
+    is_flag=True,
+    help="Accept gaps; the next run reads them.",
 )
 @_FROM
 @_TO
@@ -217,12 +299,19 @@ def join(
     """
     documents = [read_document(path) for path in shards]
     shards_states = [document.states for document in documents]
-    joined = changes.join(shards_states, start, end, allow_holes=allow_holes)
+    joined = changes.join(
+        shards_states,
+        start,
+        end,
+        allow_holes=allow_holes,
+    )
     click.echo(documents[0].with_states(joined))
 
 
 def _valid_settings(
-    config: str, names: Sequence[str], required: Sequence[str] = ()
+    config: str,
+    names: Sequence[str],
+    required: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Read some of the settings, and check them in the same way as the tap."""
     schema = {
@@ -233,7 +322,11 @@ def _valid_settings(
     hide(settings.get("api_key"))
     settings = {name: settings[name] for name in names if name in settings}
     if problems := find_problems(
-        settings, schema, TAP_NAME, complete=True, checks=CHECKS
+        settings,
+        schema,
+        TAP_NAME,
+        complete=True,
+        checks=CHECKS,
     ):
         hint = "correct the file that --config names"
         if config == "ENV":

@@ -52,7 +52,9 @@ def explain(time: Interval, *, is_plan: bool) -> str:
 
 
 def shown_time(
-    config: Mapping[str, Any], states: Iterable[RawState], now: int
+    config: Mapping[str, Any],
+    states: Iterable[RawState],
+    now: int,
 ) -> Interval:
     """Return the interval that bars show: from `start_date` to now.
 
@@ -71,7 +73,11 @@ def shown_time(
     return min(starts, default=0), now
 
 
-def describe(stream: str, state: RawState, time: Interval) -> Iterator[str]:
+def describe(
+    stream: str,
+    state: RawState,
+    time: Interval,
+) -> Iterator[str]:
     """Yield lines that say what has been read of a stream.
 
     Args:
@@ -84,11 +90,9 @@ def describe(stream: str, state: RawState, time: Interval) -> Iterator[str]:
     """
     bookmark = read_bookmark(state)
     if bookmark.is_empty:
-        text = (
-            FULL_TABLE
-            if bookmarks.is_full_table(stream, state)
-            else "nothing has been read"
-        )
+        text = "nothing has been read"
+        if bookmarks.is_full_table(stream, state):
+            text = FULL_TABLE
         yield f"{stream}: {text}{format_problem(bookmark)}"
         return
     as_of = ""
@@ -104,11 +108,14 @@ def describe(stream: str, state: RawState, time: Interval) -> Iterator[str]:
 
 
 def _describe_place(place: Mapping[str, str]) -> str:
-    address = place.get("source") or "any address"
+    text = place.get("source") or "any address"
     filters = place.get("filters")
-    text = f"{address} with the filters {filters}" if filters else address
+    if filters:
+        text = f"{text} with the filters {filters}"
     others = [place[name] for name in ("environment", "schema") if name in place]
-    return f"{text} ({', '.join(others)})" if others else text
+    if others:
+        text = f"{text} ({', '.join(others)})"
+    return text
 
 
 def describe_plan(
@@ -141,7 +148,12 @@ def describe_plan(
         yield stream
     place = place_of(settings, stream)
     if differing := bookmark.differing(place):
-        other = describe_other_place(stream, differing, bookmark.place, place)
+        other = describe_other_place(
+            stream,
+            differing,
+            bookmark.place,
+            place,
+        )
         yield f"{prefix}the run fails; {other}"
         return
     for text in _describe_settings(stream, config):
@@ -161,10 +173,7 @@ def describe_plan(
                 text += f"; read again by the first run after {_time(min(later))}"
             yield f"{stream}: {name} at {_time(at)}: {text}"
             continue
-        again = [interval for interval, reason in reasons if reason in _AGAIN]
-        new = [interval for interval, reason in reasons if reason not in _AGAIN]
-        left_out = intervals.missing(time, covered)
-        yield draw(name, time, {"~": again, ".": new, "-": left_out, "#": covered})
+        yield _draw_plan(name, time, covered, reasons)
         yield from _list(name, reasons)
         if not reasons:
             yield f"  {name}: nothing, because {limits}"
@@ -173,37 +182,76 @@ def describe_plan(
             yield f"  {name}: the first run after {_time(when)} reads {days} again"
 
 
+def _draw_plan(
+    name: str,
+    time: Interval,
+    covered: list[Interval],
+    reasons: Reasons,
+) -> str:
+    """Draw what a run reads of a range."""
+    again: list[Interval] = []
+    new: list[Interval] = []
+    for interval, reason in reasons:
+        if reason in _AGAIN:
+            again.append(interval)
+        else:
+            new.append(interval)
+    marks = {
+        "~": again,
+        ".": new,
+        "-": intervals.missing(time, covered),
+        "#": covered,
+    }
+    return draw(name, time, marks)
+
+
 def _list(name: str, found: Reasons) -> Iterator[str]:
     """Yield a line for each of the newest intervals, and count the others."""
-    if (more := len(found) - _MOST_LINES) > 0:
+    more = len(found) - _MOST_LINES
+    if more > 0:
         yield f"  {name}: {more:,} older intervals are not listed"
     for interval, reason in found[-_MOST_LINES:]:
-        yield f"  {name} {format_interval(interval)}{reason and f': {reason}'}"
+        text = f"  {name} {format_interval(interval)}"
+        if reason:
+            text = f"{text}: {reason}"
+        yield text
 
 
 def _describe_settings(stream: str, config: Mapping[str, Any]) -> Iterator[str]:
-    if filters := config["filters"].get(stream):
+    filters = config["filters"].get(stream)
+    if filters:
         text = json.dumps(filters, ensure_ascii=False)
         yield f"only records that match filters.{stream}: {text}"
-    if excluded := config["exclude_fields"].get(stream):
+    excluded = config["exclude_fields"].get(stream)
+    if excluded:
         yield f"without the fields of exclude_fields.{stream}: {', '.join(excluded)}"
     for name, fields in config.get("stream_maps", {}).items():
         sets = fields if isinstance(fields, dict) else {}
-        is_about_stream = fnmatch(stream, sets.get("__source__", name))
-        if is_about_stream and (condition := sets.get("__filter__")):
+        condition = sets.get("__filter__")
+        source = sets.get("__source__", name)
+        if condition and fnmatch(stream, source):
             place = f"stream_maps.{name}.__filter__"
             yield f"only records for which {place} holds: {condition}"
 
 
-def _status_at(at: int, covered: list[Interval], reasons: Reasons, limits: str) -> str:
+def _status_at(
+    at: int,
+    covered: list[Interval],
+    reasons: Reasons,
+    limits: str,
+) -> str:
     """Return whether an instant has been read, and whether the next run reads it."""
-    around = [(start, end) for start, end in covered if start <= at <= end]
-    status = f"read, with all {format_interval(around[0])}" if around else _MISSING
+    status = _MISSING
+    because = f", because {limits}"
+    for start, end in covered:
+        if start <= at <= end:
+            status = f"read, with all {format_interval((start, end))}"
+            because = ""
+            break
     for (start, end), reason in reasons:
         if start <= at < end:
             because = "" if reason == _MISSING else f": {reason}"
             return f"{status}; the next run reads it{because}"
-    because = "" if around else f", because {limits}"
     return f"{status}; the next run does not read it{because}"
 
 
@@ -217,7 +265,11 @@ def _describe_scope(scope: Scope, name: str, now: int) -> str:
 
 
 def _explain(
-    name: str, scope: Scope, bookmark: Bookmark, coverage: Coverage, now: int
+    name: str,
+    scope: Scope,
+    bookmark: Bookmark,
+    coverage: Coverage,
+    now: int,
 ) -> Reasons:
     """Return what a run reads of a range, divided where the reason changes.
 
@@ -246,13 +298,19 @@ def _explain(
             else:
                 reason = _MISSING
             reasons.append((gap, reason))
-        reasons += ((hole, _HOLE) for hole in intervals.overlap(holes, part))
-        reasons += ((late, _LATE) for late in intervals.overlap(before, part))
+        reasons += _with_reason(intervals.overlap(holes, part), _HOLE)
+        reasons += _with_reason(intervals.overlap(before, part), _LATE)
     since = _read_again_from(name, scope, reasons, coverage, asked)
     if since is not None:
-        again = intervals.overlap(coverage[name], (max(since, asked[0]), asked[1]))
-        reasons += ((each, _NEWEST_LAST) for each in again)
+        start, end = asked
+        newest_part = (max(since, start), end)
+        again = intervals.overlap(coverage[name], newest_part)
+        reasons += _with_reason(again, _NEWEST_LAST)
     return sorted(reasons)
+
+
+def _with_reason(found: Iterable[Interval], reason: str) -> Reasons:
+    return [(interval, reason) for interval in found]
 
 
 def _read_again_from(
@@ -268,10 +326,13 @@ def _read_again_from(
     if name == first or not covered:
         return None
     newest = covered[-1][1]
-    starts = [end for (_, end), reason in reasons if end < newest and reason != _HOLE]
-    starts += [
-        start - OLDEST_SIGNAL
-        for start, _ in intervals.missing(asked, coverage[first])
-        if start < newest
-    ]
+    starts: list[int] = []
+    for (_, end), reason in reasons:
+        is_older = end < newest
+        if is_older and reason != _HOLE:
+            starts.append(end)
+    for start, _ in intervals.missing(asked, coverage[first]):
+        oldest_signal = start - OLDEST_SIGNAL
+        if start < newest:
+            starts.append(oldest_signal)
     return min(starts, default=None)

@@ -2,17 +2,21 @@
 
 import shutil
 from collections.abc import Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.state_tool.bookmarks import RANGES
 
-_LONGEST_NAME = max(len(name) for ranges in RANGES.values() for name in ranges)
+_LONGEST_NAME = max(map(len, chain.from_iterable(RANGES.values())))
 _NARROWEST = 40
 
 
-def draw(name: str, time: Interval, marks: Mapping[str, list[Interval]]) -> str:
+def draw(
+    name: str,
+    time: Interval,
+    marks: Mapping[str, list[Interval]],
+) -> str:
     """Draw one time range in the width of the terminal.
 
     A very narrow terminal gets a bar of 40 columns, and a pipe one of 80 columns.
@@ -34,6 +38,13 @@ def draw(name: str, time: Interval, marks: Mapping[str, list[Interval]]) -> str:
     edges = [start + (end - start) * cell // length for cell in range(length + 1)]
     bar = ""
     for cell in pairwise(edges):
-        found = (c for c, marked in marks.items() if intervals.overlap(marked, cell))
-        bar += next(found, " ")
+        bar += _mark_of(cell, marks)
     return f"{label}[{bar}]"
+
+
+def _mark_of(cell: Interval, marks: Mapping[str, list[Interval]]) -> str:
+    for character, marked in marks.items():
+        overlap = intervals.overlap(marked, cell)
+        if overlap:
+            return character
+    return " "

@@ -30,21 +30,27 @@ def selected_streams(names: Iterable[str], catalog: str | None) -> dict[str, str
         ConfigError: The file is not a catalog, or a variable is not a list of texts.
     """
     if catalog is not None:
-        entries = Catalog.from_dict(read_catalog(catalog))
-        return {
-            name: entries[name].replication_method or ""
-            for name in names
-            if name in entries and entries[name].metadata.resolve_selection()[()]
-        }
+        return _selected_in_catalog(names, catalog)
     select = _patterns("SELECT", ["*.*"])
     filters = _patterns("SELECT_FILTER", ["*"])
     if all(pattern.startswith("!") for pattern in filters):
         filters.append("*")
-    return {
-        name: os.environ.get(f"{_EXTRA}METADATA_{name.upper()}_REPLICATION_METHOD", "")
-        for name in names
-        if _matches(name, select) and _matches(name, filters)
-    }
+    methods: dict[str, str] = {}
+    for name in names:
+        variable = f"{_EXTRA}METADATA_{name.upper()}_REPLICATION_METHOD"
+        if _matches(name, select) and _matches(name, filters):
+            methods[name] = os.environ.get(variable, "")
+    return methods
+
+
+def _selected_in_catalog(names: Iterable[str], path: str) -> dict[str, str]:
+    catalog = Catalog.from_dict(read_catalog(path))
+    methods: dict[str, str] = {}
+    for name in names:
+        entry = catalog.get(name)
+        if entry and entry.metadata.resolve_selection()[()]:
+            methods[name] = entry.replication_method or ""
+    return methods
 
 
 def _patterns(extra: str, default: list[str]) -> list[str]:
@@ -60,6 +66,13 @@ def _matches(name: str, patterns: Iterable[str]) -> bool:
 
     `!leads.title` leaves out a column, and not the stream.
     """
-    found = [p for p in patterns if fnmatch(name, p.strip("!").partition(".")[0])]
-    left_out = (p for p in found if p[0] == "!" and p.partition(".")[2] in {"", "*"})
-    return any(p[0] != "!" for p in found) and not any(left_out)
+    is_selected = False
+    for pattern in patterns:
+        stream, _, column = pattern.strip("!").partition(".")
+        if not fnmatch(name, stream):
+            continue
+        if not pattern.startswith("!"):
+            is_selected = True
+        elif column in {"", "*"}:
+            return False
+    return is_selected
