@@ -62,10 +62,8 @@ def running_postgres(folder: Path) -> Iterator[Postgres]:
     # pgserver creates the folder, and for root also a user, which PostgreSQL needs. It
     # could also start the server, but not in a path that contains a space.
     server = get_server(folder, start=False)
-    log, parents = (
-        folder.with_suffix(".log"),
-        [*folder.parents, *server.bin_path.parents],
-    )
+    log = folder.with_suffix(".log")
+    parents = [*folder.parents, *server.bin_path.parents]
     with (
         _keep_rights(parents),
         # The path of a socket has at most about 100 characters, so the data folder and

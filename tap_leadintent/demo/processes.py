@@ -53,7 +53,11 @@ def child(
     Yields:
         The process.
     """
-    options = {"stdin": subprocess.DEVNULL, "start_new_session": True, **options}
+    options = {
+        "stdin": subprocess.DEVNULL,
+        "start_new_session": True,
+        **options,
+    }
     process = subprocess.Popen(command, **options)  # noqa: S603
     try:
         yield process

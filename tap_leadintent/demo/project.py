@@ -21,7 +21,8 @@ _IGNORED = ".env\n.meltano/\nmeltano.log\npostgres/\npostgres.log\n"
 
 def write_project(folder: Path) -> None:
     """Write the files of a project into an existing folder."""
-    tap, target = _plugin("tap-leadintent"), _plugin("target-postgres")
+    tap = _plugin("tap-leadintent")
+    target = _plugin("target-postgres")
     tap["pip_url"] = _source() or tap["pip_url"]
     project = {
         "send_anonymous_usage_stats": False,
@@ -61,7 +62,12 @@ def program(name: str) -> Path:
 class Meltano:
     """Runs Meltano in a project."""
 
-    def __init__(self, project: Path, log: Path, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        project: Path,
+        log: Path,
+        settings: Mapping[str, str],
+    ) -> None:
         """Prepare the environment of Meltano.
 
         Args:
@@ -71,8 +77,10 @@ class Meltano:
         """
         self.log = log
         self._project = project
-        inherited = {n: v for n, v in os.environ.items() if not n.startswith(_PREFIXES)}
-        self._env = {**inherited, "NO_COLOR": "1", **settings}
+        self._env = {"NO_COLOR": "1", **settings}
+        for name, value in os.environ.items():
+            if not name.startswith(_PREFIXES):
+                self._env.setdefault(name, value)
 
     def __call__(self, *arguments: str) -> None:
         """Run a command of Meltano to its end.

@@ -47,8 +47,13 @@ def show_changes(connection: Connection, before: dict[str, int]) -> None:
     for name, now in row_counts(connection).items():
         print(f"{name:20}{before[name]:12,}{now:12,}{now - before[name]:8,}")
     changed = connection.execute(_CHANGED).fetchall()
-    new = [row for is_new, *row in changed if is_new]
-    moved = [row for is_new, *row in changed if not is_new]
+    new: list[list[str]] = []
+    moved: list[list[str]] = []
+    for is_new, *row in changed:
+        if is_new:
+            new.append(row)
+        else:
+            moved.append(row)
     print(f"\n{len(new)} new leads; with the highest scores:")
     _print_rows(new[:3])
     print(f"{len(moved)} leads with a new signal:")

@@ -40,9 +40,10 @@ def demonstrate(folder: Path) -> None:
         # The tap reads nothing beyond its own clock, so the clock of the sandbox must
         # stand in the past for days to pass.
         running_sandbox(
-            *("--leads", str(_LEADS), "--clock", three_weeks_ago()),
+            f"--leads={_LEADS}",
+            f"--clock={three_weeks_ago()}",
             # The names that are shown first have only Latin letters.
-            *("--seed", "63"),
+            "--seed=63",
         ) as sandbox,
         running_postgres(folder / "postgres") as postgres,
         postgres.connect() as connection,
@@ -79,7 +80,8 @@ def _step(text: str) -> Iterator[None]:
 
 
 def _next_steps(folder: Path) -> str:
-    demo, project = program("tap-leadintent-demo"), shlex.quote(str(folder))
+    demo = program("tap-leadintent-demo")
+    project = shlex.quote(str(folder))
     # A new terminal does not have the path of `uv run` and `uvx`.
     return f"""\
 To continue with the project of the demo, start its PostgreSQL:
@@ -98,11 +100,10 @@ In another terminal, give the tap the address of your API, and load:
 
 def _remains(folder: Path, postgres: Postgres) -> str:
     size = sum(path.lstat().st_size for path in folder.rglob("*"))
-    what, remove = (
-        f"{size / 1e6:,.0f} MB in {folder}",
-        f"rm -r {shlex.quote(str(folder))}",
-    )
-    if user := postgres.system_user:
+    what = f"{size / 1e6:,.0f} MB in {folder}"
+    remove = f"rm -r {shlex.quote(str(folder))}"
+    user = postgres.system_user
+    if user:
         what += f", and the user {user} of this system, as which PostgreSQL runs"
         remove += f" && userdel {user}"
     return f"""\
@@ -120,11 +121,16 @@ def serve(folder: Path) -> None:
     Raises:
         DemoError: The folder has no data, or PostgreSQL did not start.
     """
-    data, env = folder / "postgres", folder / ".env"
+    data = folder / "postgres"
+    env = folder / ".env"
     if not data.exists():
         raise DemoError(f"{folder} is not the project of a demo; run the demo first")
     with running_postgres(data) as postgres:
-        set_key(env, "TARGET_POSTGRES_SQLALCHEMY_URL", postgres.url)
+        set_key(
+            env,
+            "TARGET_POSTGRES_SQLALCHEMY_URL",
+            postgres.url,
+        )
         psql = shlex.join([str(postgres.programs / "psql"), postgres.address])
         print(f"PostgreSQL runs until Ctrl-C. Its address is in {env}. To query it:\n")
         print(f"  {psql}", flush=True)
