@@ -45,7 +45,8 @@ def place_of(settings: Settings, stream: str) -> dict[str, str]:
         "filters": filters_hash(settings.filters.get(stream, {})),
     }
     for name, variable in _VARIABLES.items():
-        if value := os.environ.get(variable):
+        value = os.environ.get(variable)
+        if value:
             place[name] = value
     return place
 
@@ -71,8 +72,10 @@ def filters_hash(filters: Mapping[str, Any]) -> str:
     Returns:
         A short hash, empty without filters. The order of fields does not matter.
     """
+    if not filters:
+        return ""
     content = msgspec.json.encode(dict(filters), order="sorted")
-    return sha256(content).hexdigest()[:12] if filters else ""
+    return sha256(content).hexdigest()[:12]
 
 
 def describe_other_place(

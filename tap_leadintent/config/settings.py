@@ -201,7 +201,8 @@ class Settings:
             name: schema.get("default") for name, schema in SCHEMA["properties"].items()
         }
         values = {**defaults, **config}
-        start, end = values["start_date"], values["end_date"]
+        start = values["start_date"]
+        end = values["end_date"]
         return cls(
             base_url=values["base_url"] or "",
             api_key=values["api_key"] or "",

@@ -50,7 +50,8 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
         except ValueError:
             problem = f"{config[name]!r} is not a date or date-time, such as 2026-01-31"
             yield f"{name}: {problem}"
-    start, end = dates.get("start_date", EARLIEST), dates.get("end_date", LATEST)
+    start = dates.get("start_date", EARLIEST)
+    end = dates.get("end_date", LATEST)
     now = time.time()
     # Up to a day ahead is accepted: in some time zones it is tomorrow already.
     if start > now + 86_400:
@@ -62,12 +63,16 @@ def _date_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _text_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check the texts that have a form; of each, the first mistake is named."""
-    found: dict[str, str] = {}
+    """Check the texts that have a form, and name the first mistake of each."""
+    named: set[str] = set()
     for name, pattern, text in _MISTAKES:
-        if name in config and re.search(pattern, value := str(config[name])):
-            found.setdefault(name, text.format(value, len(value)))
-    yield from map(": ".join, found.items())
+        if name in named or name not in config:
+            continue
+        value = str(config[name])
+        if re.search(pattern, value):
+            named.add(name)
+            problem = text.format(value, len(value))
+            yield f"{name}: {problem}"
 
 
 def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
@@ -136,11 +141,13 @@ def _respelled(name: str, documented: Iterable[str]) -> str:
         documented: The names of fields.
 
     Returns:
-        The end of a message, empty if there is no such name.
+        The end of a message; empty if no documented name is that similar.
     """
     spellings = {_letters_of(field): field for field in documented}
     meant = spellings.get(_letters_of(name), name)
-    return "" if meant == name else f"; did you mean {meant}?"
+    if meant == name:
+        return ""
+    return f"; did you mean {meant}?"
 
 
 def _letters_of(name: str) -> str:
@@ -157,11 +164,14 @@ def _map_problems(entry: str, definition: Any) -> Iterator[str]:  # noqa: ANN401
     options = [name for name in sets if name.startswith("__") and name.endswith("__")]
     for problem in find_unknown_names(options, _OPTIONS, "option"):
         yield f".{problem}"
-    documented = {name for each in streams for name in openapi.record_fields(each)}
+    documented: set[str] = set()
+    for stream in streams:
+        documented |= openapi.record_fields(stream).keys()
     for name, value in sets.items():
         # Another name that has an expression is a new column.
         is_removed = value in (None, "__NULL__")
-        if is_removed and (hint := _respelled(name, documented)):
+        hint = _respelled(name, documented) if is_removed else ""
+        if hint:
             yield f".{name}: there is no such field{hint}"
         elif isinstance(value, str) and name not in {"__alias__", "__source__"}:
             try:
