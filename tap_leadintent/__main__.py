@@ -41,7 +41,8 @@ def main() -> NoReturn:
             logger.error("standard output cannot be written: %s", error.strerror)  # noqa: TRY400
         else:
             # The text of the error is left out: it may quote a record or the key.
-            name, places = type(error).__name__, "".join(format_tb(error.__traceback__))
+            name = type(error).__name__
+            places = "".join(format_tb(error.__traceback__))
             text = "%s, which is a bug of the tap; report it with these lines:\n%s"
             logger.error(text, name, places)  # noqa: TRY400
     logging.shutdown()

@@ -93,7 +93,7 @@ class StreamError(TapError):
     """What to do about it."""
 
     status: int | None = None
-    """The HTTP status of the response, if there was one."""
+    """The HTTP status of the response; None without a response."""
 
     reason: Reason | None = None
     """Why the request failed, if the status does not say it."""
@@ -103,12 +103,14 @@ class StreamError(TapError):
     say."""
 
     server_time: int | None = None
-    """When the request arrived by the server's clock, in UTC seconds since 1970, if the
-    response says so."""
+    """When the request arrived by the server's clock, in UTC seconds since 1970. It is
+    None if the response does not say so."""
 
     def __str__(self) -> str:
         """Return the message, and the detail after it."""
-        return f"{self.message} ({self.detail})" if self.detail else self.message
+        if not self.detail:
+            return self.message
+        return f"{self.message} ({self.detail})"
 
     def changed(self, **fields: Any) -> Self:
         """Return a copy of the error with other values of these fields."""

@@ -119,7 +119,8 @@ class Findings:
             is_documented: Whether a field without a column is a surprise.
             known: What earlier runs have named that is worth a line once.
         """
-        self._logger, self._known = logger, {*known}
+        self._logger = logger
+        self._known = set(known)
         self._levels = {
             Finding.ENVELOPE: logging.INFO,
             Finding.ABSENT_FIELDS: logging.DEBUG,
@@ -135,7 +136,9 @@ class Findings:
             names: What it is about, such as fields, each as often as it was found.
         """
         found = self._found[finding]
-        found.update(n for n in names if n in found or len(found) < _MAX_REMEMBERED)
+        for name in names:
+            if name in found or len(found) < _MAX_REMEMBERED:
+                found[name] += 1
 
     def take(self, finding: Finding) -> Mapping[str, int]:
         """Take a finding out, as somebody else says it.
@@ -151,8 +154,11 @@ class Findings:
 
         It is without names that may be data; these are named in each run.
         """
-        found = self._known.union(*(self._found[each] for each in _ONCE))
-        return sorted(filter(_is_for_state, found))[:_MAX_KEPT]
+        names = set(self._known)
+        for finding in _ONCE:
+            names.update(self._found[finding])
+        for_state = sorted(filter(_is_for_state, names))
+        return for_state[:_MAX_KEPT]
 
     def news(self, finding: Finding) -> list[str]:
         """Return the names of a finding, without what an earlier run has named."""
@@ -172,7 +178,11 @@ class Findings:
                 counts=quote(", ".join(counts), _MAX_SHOWN),
                 fields=counted(len(names), "field"),
             )
-            self._logger.log(self._levels.get(finding, logging.WARNING), "%s", text)
+            self._logger.log(
+                self._levels.get(finding, logging.WARNING),
+                "%s",
+                text,
+            )
 
 
 def _is_for_state(name: str) -> bool:

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 from singer_sdk import OpenAPISchema
 
-API = OpenAPISchema[str](resources.files("tap_leadintent") / "openapi.json")
+_DESCRIPTION = resources.files("tap_leadintent") / "openapi.json"
+
+API = OpenAPISchema[str](_DESCRIPTION)
 
 ADDITIONAL_PROPERTIES = "additional_properties"
 RECORD_KEY = "record_key"
@@ -16,7 +18,7 @@ PATHS: dict[str, str] = {
 }
 """Where each stream's endpoint is, after `base_url`, in the description's order."""
 
-STREAM_NAMES = [*PATHS]
+STREAM_NAMES = list(PATHS)
 """The streams; each is the `operationId` of its endpoint."""
 
 
@@ -62,14 +64,18 @@ def record_schema(name: str, *computed_columns: ComputedColumn) -> dict[str, Any
     computed = {column.name: column.schema for column in computed_columns}
     key = RECORD_KEY if RECORD_KEY in computed else "id"
     record = API.get_schema(name, key_properties=[key])
-    columns = {**record["properties"], **computed, ADDITIONAL_PROPERTIES: _EXTRA_FIELDS}
-    # With `items`, target-postgres makes `jsonb[]` and fails on nested arrays.
+    columns = {
+        **record["properties"],
+        **computed,
+        ADDITIONAL_PROPERTIES: _EXTRA_FIELDS,
+    }
+    for column_name, column in columns.items():
+        # With `items`, target-postgres makes `jsonb[]` and fails on nested arrays.
+        columns[column_name] = dict(column)
+        columns[column_name].pop("items", None)
     return {
         "type": "object",
-        "properties": {
-            name: {part: value for part, value in column.items() if part != "items"}
-            for name, column in columns.items()
-        },
+        "properties": columns,
     }
 
 
@@ -93,11 +99,9 @@ def is_documented(stream_name: str) -> bool:
 
     Args:
         stream_name: Name of a stream.
-
-    Returns:
-        Whether it does.
     """
-    return not _record(stream_name).get("x-undocumented", False)
+    record = _record(stream_name)
+    return not record.get("x-undocumented", False)
 
 
 def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:
@@ -117,6 +121,7 @@ def _record(stream_name: str) -> dict[str, Any]:
     endpoint = API.spec["paths"][PATHS[stream_name]]["post"]
     content = endpoint["responses"]["200"]["content"]["application/json"]
     records = content["schema"]["properties"]["data"]
-    name = records["items"]["$ref"].rpartition("/")[2]
+    reference: str = records["items"]["$ref"]
+    _, _, name = reference.rpartition("/")
     record: dict[str, Any] = API.spec["components"]["schemas"][name]
     return record

@@ -22,12 +22,18 @@ def describe_figures(fields: Mapping[str, Any]) -> str:
     Returns:
         Text such as "1,200 records, 14 requests, 2 retries, 3.5 s of waiting, 9.1 s".
     """
-    texts = [counted(fields[f"{noun}s"], noun) for noun in ("record", "request")]
-    if retries := fields["retries"]:
+    texts = [
+        counted(fields["records"], "record"),
+        counted(fields["requests"], "request"),
+    ]
+    retries = fields["retries"]
+    if retries:
         texts.append(counted(retries, "retry", "retries"))
-    if (waited := round(fields["waited_seconds"], 1)) > 0:
+    waited = round(fields["waited_seconds"], 1)
+    if waited > 0:
         texts.append(f"{waited:,} s of waiting")
-    return ", ".join([*texts, f"{fields['seconds']:,.1f} s"])
+    texts.append(f"{fields['seconds']:,.1f} s")
+    return ", ".join(texts)
 
 
 @dataclass
@@ -74,7 +80,7 @@ class StreamStats:
     """How long requests waited for their turn, of all threads together."""
 
     began: float | None = None
-    """When the run began with the stream, by the monotonic clock, if it did."""
+    """When the run began with the stream, by the monotonic clock; None before that."""
 
     logged_at: float | None = None
     """When the last line about progress was logged, by the same clock."""
@@ -86,7 +92,7 @@ class StreamStats:
     """The same by the clock, in UTC."""
 
     failure: Exception | None = None
-    """Why the stream failed, if it did."""
+    """Why the stream failed; None for a stream that has not failed."""
 
     is_stopped: bool = False
     """Whether the run had used up its requests before it had read all of the stream."""
@@ -114,7 +120,8 @@ class StreamStats:
 
     def end(self) -> None:
         """Note that the run has ended with the stream."""
-        self.ended, self.ended_at = self.monotonic(), format_instant(int(time.time()))
+        self.ended = self.monotonic()
+        self.ended_at = format_instant(int(time.time()))
 
     def figures_by_range(self, default: str) -> dict[str, Counter[str]]:
         """Return the figures of each time range.
@@ -123,10 +130,13 @@ class StreamStats:
             default: Gets the figures of passes that read all records.
         """
         figures = defaultdict[str, Counter[str]](Counter)
-        ends = [*(each.before for each in self.passes[1:]), self.fields()]
-        for each, after in zip(self.passes, ends, strict=False):
-            figures[each.time_range or default].update(after)
-            figures[each.time_range or default].subtract(each.before)
+        after: Mapping[str, Any] = self.fields()
+        for step in reversed(self.passes):
+            # A step ends with the figures that the next one begins with.
+            of_range = figures[step.time_range or default]
+            of_range.update(after)
+            of_range.subtract(step.before)
+            after = step.before
         return figures
 
     def log_progress(self, logger: logging.Logger, stream: str) -> None:
@@ -137,12 +147,15 @@ class StreamStats:
             stream: The stream's name.
         """
         now = self.monotonic()
-        if now - (self.logged_at or self.began or now) >= _SECONDS_BETWEEN_LINES:
-            self.logged_at = now
-            text = f"{counted(self.records, 'record')} so far"
-            figures = {**self.fields(), "stream": stream}
-            # Nobody knows how much of an unfiltered list is left.
-            if self.passes and self.passes[-1].time_range:
-                text = f"{self.passes[-1]}; {text}"
-                figures |= self.passes[-1].fields()
-            logger.info("%s", text, extra=figures)
+        last = self.logged_at or self.began or now
+        if now - last < _SECONDS_BETWEEN_LINES:
+            return
+        self.logged_at = now
+        text = f"{counted(self.records, 'record')} so far"
+        figures = {**self.fields(), "stream": stream}
+        # Nobody knows how much of an unfiltered list is left.
+        if self.passes and self.passes[-1].time_range:
+            step = self.passes[-1]
+            text = f"{step}; {text}"
+            figures |= step.fields()
+        logger.info("%s", text, extra=figures)

@@ -51,7 +51,11 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
         run_context = RunContext(
             session=session,
             limits=self.limits,
-            traffic=Traffic(self.limits, concurrency, values.max_requests_per_minute),
+            traffic=Traffic(
+                self.limits,
+                concurrency,
+                values.max_requests_per_minute,
+            ),
             clock=ServerClock(self.logger),
             interruption=self.interruption,
         )

@@ -36,11 +36,18 @@ def parse_instant(text: str, *, round_up: bool = False) -> int:
     Raises:
         ValueError: The text is not an ISO 8601 date or date-time.
     """
-    instant = _parse(text)
-    instant = instant.replace(tzinfo=instant.tzinfo or UTC)
+    instant = _with_offset(_parse(text))
     seconds, fraction = divmod(instant - _EPOCH, timedelta(seconds=1))
-    seconds += 1 if round_up and fraction else 0
+    if round_up and fraction:
+        seconds += 1
     return min(max(seconds, EARLIEST), LATEST)
+
+
+def _with_offset(instant: datetime) -> datetime:
+    """Take an instant without an offset as UTC."""
+    if instant.tzinfo is None:
+        return instant.replace(tzinfo=UTC)
+    return instant
 
 
 def _parse(text: str) -> datetime:
@@ -62,7 +69,9 @@ def format_instant(seconds: int) -> str:
     Returns:
         `YYYY-MM-DDTHH:MM:SSZ`.
     """
-    return f"{(_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()}Z"
+    instant = _EPOCH + timedelta(seconds=seconds)
+    without_offset = instant.replace(tzinfo=None)
+    return f"{without_offset.isoformat()}Z"
 
 
 def format_interval(interval: tuple[int, int]) -> str:
@@ -88,11 +97,11 @@ def parse_http_date(text: str) -> int | None:
         UTC seconds since 1970, or None when the text is not a date.
     """
     try:
-        instant = parsedate_to_datetime(text)
-        instant = instant.replace(tzinfo=instant.tzinfo or UTC).astimezone(UTC)
+        instant = _with_offset(parsedate_to_datetime(text))
+        since_epoch = instant.astimezone(UTC) - _EPOCH
     except (OverflowError, ValueError):
         return None
-    return int((instant - _EPOCH).total_seconds())
+    return int(since_epoch.total_seconds())
 
 
 def utc_timestamp(value: object) -> str | None:
@@ -121,7 +130,9 @@ def utc_timestamp(value: object) -> str | None:
         return None
     # This is several times faster than `isoformat`, but omits a fraction of zero.
     text: str = msgspec.to_builtins(instant)
-    return text if len(text) == _WIDTH else f"{text[:-1]}.000000Z"
+    if len(text) == _WIDTH:
+        return text
+    return f"{text[:-1]}.000000Z"
 
 
 def field_at(path: Iterable[str], record: object) -> object:
@@ -132,14 +143,20 @@ def field_at(path: Iterable[str], record: object) -> object:
         record: The record as the API gave it.
 
     Returns:
-        The value; None if there is no such field.
+        The value; None if the record lacks the field.
     """
     for name in path:
-        record = record.get(name) if isinstance(record, dict) else None
+        if not isinstance(record, dict):
+            return None
+        record = record.get(name)
     return record
 
 
-def time_at(path: Iterable[str], record: object, _: object = None) -> str | None:
+def time_at(
+    path: Iterable[str],
+    record: object,
+    _: object = None,
+) -> str | None:
     """Format the time in a field of a record, also for a `ComputedColumn`.
 
     Args:
@@ -147,7 +164,7 @@ def time_at(path: Iterable[str], record: object, _: object = None) -> str | None
         record: The record as the API gave it.
 
     Returns:
-        As `utc_timestamp`; None if there is no such field.
+        As `utc_timestamp`; None if the record lacks the field.
     """
     return utc_timestamp(field_at(path, record))
 

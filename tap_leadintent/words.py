@@ -1,7 +1,11 @@
 """Words for messages."""
 
 
-def counted(number: int, noun: str, plural: str | None = None) -> str:
+def counted(
+    number: int,
+    noun: str,
+    plural: str | None = None,
+) -> str:
     """Write a number with its noun.
 
     Args:
@@ -12,4 +16,6 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     Returns:
         Text such as "1 record" or "1,234 records".
     """
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+    if number != 1:
+        noun = plural or f"{noun}s"
+    return f"{number:,} {noun}"
