@@ -48,14 +48,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     many: dict[str, Any] = {"action": "append", "default": []}
     add = parser.add_argument
-    add("--host", default="127.0.0.1", help="default: %(default)s")
-    add("--port", type=int, default=0, help="default: a free port")
-    add("--leads", type=_leads, dest="size", help="short for --size leads=N", **many)
-    add("--size", type=_size, help="STREAM=N: its records at the start", **many)
+    add(
+        "--host",
+        default="127.0.0.1",
+        help="default: %(default)s",
+    )
+    add(
+        "--port",
+        type=int,
+        default=0,
+        help="default: a free port",
+    )
+    add(
+        "--leads",
+        type=_leads,
+        dest="size",
+        help="short for --size leads=N",
+        **many,
+    )
+    add(
+        "--size",
+        type=_size,
+        help="STREAM=N: its records at the start",
+        **many,
+    )
     for name, text in _OPTIONS.items():
         switch = name.removesuffix("_seconds").replace("_", "-")
         add(f"--{switch}", dest=name, help=text)
-    add("--fault", type=msgspec.json.decode, help="a fault, as JSON", **many)
+    add(
+        "--fault",
+        type=msgspec.json.decode,
+        help="a fault, as JSON",
+        **many,
+    )
     values = vars(parser.parse_args(arguments))
     given = {name: values[name] for name in _OPTIONS if values[name] is not None}
     try:

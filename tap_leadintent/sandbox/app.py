@@ -30,6 +30,7 @@ from tap_leadintent.sandbox.world import StreamRecords, World
 
 _LOG_LENGTH = 20_000
 _CONTROL = "/_sandbox/"
+_JSON = "application/json"
 _Ahead = Annotated[float, msgspec.Meta(ge=0, le=10 * 365 * 86_400)]
 
 
@@ -37,10 +38,10 @@ class Logged(msgspec.Struct):
     """A request to the API.
 
     Attributes:
-        stream: The stream that its path belongs to, if any.
+        stream: The stream that its path belongs to; null for an unknown path.
         body: Its body, null unless it was JSON.
-        page: Number of the page in its cursor chain, if it is known.
-        fault: Kind of the fault that was applied to it, if any.
+        page: Number of the page in its cursor chain; null if the request was refused.
+        fault: Kind of the fault that was applied to it; null without a fault.
         status: Status code of the response, null before it is sent.
     """
 
@@ -73,7 +74,8 @@ class App:
         self.log: deque[Logged] = deque(maxlen=_LOG_LENGTH)
         self.set_faults()
         # A token bucket, which holds the tokens of one second and is full at first.
-        self._tokens, self._checked = options.rate_limit or 0.0, time.monotonic()
+        self._tokens = options.rate_limit or 0.0
+        self._checked = time.monotonic()
 
     def set_faults(self, faults: Sequence[Any] = ()) -> None:
         """Replace all faults. Of several that match a request, the first is applied.
@@ -83,7 +85,12 @@ class App:
         """
         self._faults = [msgspec.convert(each, Fault) for each in faults]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Serve one request."""
         self.world.tick()
         entry = Logged()
@@ -98,34 +105,45 @@ class App:
         await response(scope, receive, send)
 
     async def _answer(self, request: Request, entry: Logged) -> Response:
-        status, headers = 400, None
+        status = 400
+        headers = None
         try:
             if request.url.path.startswith(_CONTROL):
                 return await self._control(request)
             self.log.append(entry)
             return await self._read(request, entry)
         except HTTPException as refused:
-            status, headers = refused.status_code, refused.headers
+            status = refused.status_code
+            headers = refused.headers
             message = refused.detail
         except (TypeError, ValueError) as error:
             message = str(error)
-        code = HTTPStatus(status).name.lower()
-        content = json.dumps({"error": {"code": code, "message": message}})
-        return Response(content, status, headers, "application/json")
+        content = {
+            "code": HTTPStatus(status).name.lower(),
+            "message": message,
+        }
+        body = json.dumps({"error": content})
+        return Response(body, status, headers, _JSON)
 
     async def _control(self, request: Request) -> Response:
         if "origin" in request.headers:
             message = "web pages may not control the sandbox; send no Origin header"
             raise HTTPException(403, message)
         route = request.url.path.removeprefix(_CONTROL)
-        handler = getattr(self, f"_{request.method.lower()}_{route}", None)
+        handler = getattr(
+            self,
+            f"_{request.method.lower()}_{route}",
+            None,
+        )
         if handler is None:
             raise HTTPException(404, "there is no such route")
         # The standard decoder also accepts lone surrogates, which msgspec refuses.
         body = json.loads(await request.body() or b"{}")
-        arguments = inspect.signature(handler).bind(**request.query_params, **body)
-        content = msgspec.json.encode(handler(*arguments.args, **arguments.kwargs))
-        return Response(content, media_type="application/json")
+        signature = inspect.signature(handler)
+        arguments = signature.bind(**request.query_params, **body)
+        result = handler(*arguments.args, **arguments.kwargs)
+        content = msgspec.json.encode(result)
+        return Response(content, media_type=_JSON)
 
     # The control routes. Arguments and results are JSON; a ValueError becomes HTTP 400.
 
@@ -135,7 +153,8 @@ class App:
 
     def _post_clock(self, advance_seconds: float) -> object:
         """Move the clock forward."""
-        self.world.advance(msgspec.convert(advance_seconds, _Ahead) * SECOND)
+        seconds = msgspec.convert(advance_seconds, _Ahead)
+        self.world.advance(seconds * SECOND)
         return self._get_clock()
 
     def _post_configure(self, **options: Any) -> object:
@@ -146,15 +165,19 @@ class App:
     def _get_records(self, stream: str) -> object:
         """Return all records of a stream with their times."""
         stream_records = self._records_of(stream)
-        entries = [entry for _, _, entry in stream_records.rows("found")]
-        records = [msgspec.Raw(stream_records.body(entry)) for entry in entries]
-        return {
-            "records": records,
-            "times": {e.id: stream_records.times(e) for e in entries},
-        }
+        records: list[msgspec.Raw] = []
+        times: dict[str, dict[str, str]] = {}
+        for _, name, entry in stream_records.rows("found"):
+            body = stream_records.body(entry)
+            records.append(msgspec.Raw(body))
+            times[name] = stream_records.times(entry)
+        return {"records": records, "times": times}
 
     def _post_records(
-        self, stream: str, records: Sequence[Any] = (), **times: str
+        self,
+        stream: str,
+        records: Sequence[Any] = (),
+        **times: str,
     ) -> object:
         """Insert or replace records, given as any JSON or as texts that contain JSON.
 
@@ -164,15 +187,18 @@ class App:
         replaced one did, or now, and its latest time is when it appears.
         """
         stream_records = self._records_of(stream)
-        if unknown := times.keys() - stream_records.endpoint.times.values():
+        unknown = times.keys() - stream_records.endpoint.times.values()
+        if unknown:
             raise ValueError(f"records of {stream} have no {min(unknown)}")
         instants = {name: parse_time(time) for name, time in times.items()}
-        return {"ids": [stream_records.put(record, instants) for record in records]}
+        ids = [stream_records.put(record, instants) for record in records]
+        return {"ids": ids}
 
     def _delete_records(self, stream: str, ids: Sequence[str]) -> object:
         """Remove records."""
         stream_records = self._records_of(stream)
-        return {"removed": [name for name in ids if stream_records.remove(name)]}
+        removed = list(filter(stream_records.remove, ids))
+        return {"removed": removed}
 
     def _get_requests(self) -> object:
         """Return the log of requests."""
@@ -190,15 +216,14 @@ class App:
 
     def _records_of(self, stream: str) -> StreamRecords:
         if stream not in ENDPOINTS:
-            raise ValueError(
-                f"unknown stream {stream!r}, known are {', '.join(ENDPOINTS)}"
-            )
+            known = ", ".join(ENDPOINTS)
+            raise ValueError(f"unknown stream {stream!r}, known are {known}")
         return self.world.streams[stream]
 
     async def _read(self, request: Request, entry: Logged) -> Response:
         content = await request.body()
-        if latency := self.options.latency_seconds:
-            await asyncio.sleep(latency)
+        if self.options.latency_seconds:
+            await asyncio.sleep(self.options.latency_seconds)
         endpoint = self._admit(request)
         entry.stream = endpoint.stream
         entry.body = msgspec.json.decode(content)
@@ -222,27 +247,38 @@ class App:
         expected = f"Bearer {self.options.api_key}"
         if request.headers.get("authorization") != expected:
             raise HTTPException(401, "the API key is missing or wrong")
-        kind = request.headers.get("content-type", "").partition(";")[0].strip()
-        if kind.lower() != "application/json":
+        media_type, _, _ = request.headers.get("content-type", "").partition(";")
+        if media_type.strip().lower() != _JSON:
             raise HTTPException(415, "the content type must be application/json")
         return endpoint
 
     def _throttle(self) -> None:
         """Refuse the request if the rate limit is exceeded."""
-        limit, now = self.options.rate_limit, time.monotonic()
+        limit = self.options.rate_limit
         if limit is None:
             return
+        now = time.monotonic()
         earned = (now - self._checked) * limit
-        self._tokens, self._checked = min(limit, self._tokens + earned), now
+        self._tokens = min(limit, self._tokens + earned)
+        self._checked = now
         if self._tokens < min(1, limit):
-            raise HTTPException(429, "too many requests", {"Retry-After": "1"})
+            raise HTTPException(
+                429,
+                "too many requests",
+                {"Retry-After": "1"},
+            )
         self._tokens -= 1
 
 
 def _reset(transport: asyncio.Transport) -> None:
     # With a linger time of 0, closing discards unsent data and resets the connection.
-    linger = socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
-    transport.get_extra_info("socket").setsockopt(*linger)
+    no_time = struct.pack("ii", 1, 0)
+    connection = transport.get_extra_info("socket")
+    connection.setsockopt(
+        socket.SOL_SOCKET,
+        socket.SO_LINGER,
+        no_time,
+    )
     transport.abort()
 
 

@@ -24,11 +24,17 @@ class Sandbox:
 
     def now(self) -> str:
         """Return the time of the clock, as ISO 8601."""
-        return str(self._call("GET", "clock")["now"])
+        clock = self._call("GET", "clock")
+        return str(clock["now"])
 
     def advance(self, seconds: float) -> str:
         """Move the clock forward and return the new time."""
-        return str(self._call("POST", "clock", {"advance_seconds": seconds})["now"])
+        clock = self._call(
+            "POST",
+            "clock",
+            {"advance_seconds": seconds},
+        )
+        return str(clock["now"])
 
     def configure(self, **options: Any) -> None:
         """Start again with options (see `Options`), an empty log and no faults."""
@@ -36,13 +42,20 @@ class Sandbox:
 
     def records(self, stream: str) -> list[Any]:
         """Return all records of a stream that the API returns now."""
-        return list(self._call("GET", f"records?stream={stream}")["records"])
+        answer = self._call("GET", f"records?stream={stream}")
+        return list(answer["records"])
 
     def times(self, stream: str) -> dict[str, dict[str, str]]:
         """Return the times of a stream's records by id (see `Endpoint.times`)."""
-        return dict(self._call("GET", f"records?stream={stream}")["times"])
+        answer = self._call("GET", f"records?stream={stream}")
+        return dict(answer["times"])
 
-    def insert(self, stream: str, *records: Any, **times: str) -> list[str]:
+    def insert(
+        self,
+        stream: str,
+        *records: Any,
+        **times: str,
+    ) -> list[str]:
         """Insert or replace records and return their ids.
 
         Args:
@@ -50,17 +63,24 @@ class Sandbox:
             records: Any JSON values. A text is JSON that is served byte for byte.
             times: `found_at`, `observed_at` or `activity_at` of all (ISO 8601).
         """
-        body = {"stream": stream, "records": records, **times}
-        return list(self._call("POST", "records", body)["ids"])
+        body = {
+            "stream": stream,
+            "records": records,
+            **times,
+        }
+        answer = self._call("POST", "records", body)
+        return list(answer["ids"])
 
     def remove(self, stream: str, *ids: str) -> list[str]:
         """Remove records by id and return the ids of those that existed."""
         body = {"stream": stream, "ids": ids}
-        return list(self._call("DELETE", "records", body)["removed"])
+        answer = self._call("DELETE", "records", body)
+        return list(answer["removed"])
 
     def requests(self) -> list[dict[str, Any]]:
         """Return the log of requests to the API (see `Logged`)."""
-        return list(self._call("GET", "requests")["requests"])
+        answer = self._call("GET", "requests")
+        return list(answer["requests"])
 
     def clear_requests(self) -> None:
         """Empty the log."""
@@ -70,12 +90,22 @@ class Sandbox:
         """Replace all faults by these."""
         self._call("POST", "faults", {"faults": rules})
 
-    def _call(self, method: str, route: str, body: Any = None) -> Any:  # noqa: ANN401
+    def _call(
+        self,
+        method: str,
+        route: str,
+        body: object = None,
+    ) -> Any:  # noqa: ANN401
         url = f"{self.url}/_sandbox/{route}"
         with requests.Session() as session:
             # Proxies of the environment must not be used for a local server.
             session.trust_env = False
-            response = session.request(method, url, json=body, timeout=_TIMEOUT)
+            response = session.request(
+                method,
+                url,
+                json=body,
+                timeout=_TIMEOUT,
+            )
         if not response.ok:
             raise ValueError(f"{method} {route}: {response.text}")
         return response.json()
@@ -94,9 +124,16 @@ def running_sandbox(*arguments: str) -> Iterator[Sandbox]:
     Raises:
         RuntimeError: It did not start.
     """
-    command = [sys.executable, "-m", "tap_leadintent.sandbox", "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "tap_leadintent.sandbox",
+        "--port=0",
+    ]
     with subprocess.Popen(  # noqa: S603 - our own module
-        [*command, *arguments], stdout=subprocess.PIPE, text=True
+        [*command, *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             line = process.stdout.readline() if process.stdout else ""

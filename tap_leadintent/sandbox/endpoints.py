@@ -83,7 +83,11 @@ _ENDPOINTS = (
             "statuses": "status",
         },
     ),
-    Endpoint("custom_signals", "/v1/monitor/custom-signals", 8),
+    Endpoint(
+        "custom_signals",
+        "/v1/monitor/custom-signals",
+        8,
+    ),
     Endpoint(
         "monitored_leads",
         "/v1/monitor/leads",

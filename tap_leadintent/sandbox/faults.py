@@ -15,10 +15,25 @@ from tap_leadintent.sandbox.query import EVER, Page, Query
 from tap_leadintent.sandbox.times import DAY, SECOND
 
 KINDS = (
-    *("status", "page", "truncate", "empty_page", "reset", "hang"),
-    *("cut_range", "cap", "two_sheets", "circle", "ignored_range", "rounded_range"),
-    *("open_range", "kept_days", "short_page", "first_signals", "wrong_clock"),
-    *("more_fields", "short_list"),
+    "status",
+    "page",
+    "truncate",
+    "empty_page",
+    "reset",
+    "hang",
+    "cut_range",
+    "cap",
+    "two_sheets",
+    "circle",
+    "ignored_range",
+    "rounded_range",
+    "open_range",
+    "kept_days",
+    "short_page",
+    "first_signals",
+    "wrong_clock",
+    "more_fields",
+    "short_list",
 )
 """The kinds of faults; see `Fault.respond`."""
 
@@ -72,7 +87,9 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
                 f"the fault's kind is not one of {', '.join(KINDS)}, or its stream "
                 f"not one of {', '.join(ENDPOINTS)}"
             )
-        self._random, self._matched, self._applied = Random(self.seed), 0, 0
+        self._random = Random(self.seed)
+        self._matched = 0
+        self._applied = 0
 
     def applies_to(self, query: Query, page: Page) -> bool:
         """Return whether the fault affects a request, and count the request."""
@@ -85,14 +102,20 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         return True
 
     def _matches(self, query: Query, page: Page) -> bool:
-        number, is_last = query.cursor.page, not page.next
+        number = query.cursor.page
+        is_last = not page.next
         if self.stream not in (None, query.records.endpoint.stream):
             return False
         if isinstance(self.pages, list):
             return number in self.pages
-        is_middle = number > 1 and not is_last
-        places = {"first": number == 1, "middle": is_middle, "last": is_last}
-        return self.pages is None or places[self.pages]
+        if self.pages is None:
+            return True
+        places = {
+            "first": number == 1,
+            "middle": number > 1 and not is_last,
+            "last": is_last,
+        }
+        return places[self.pages]
 
     async def respond(self, query: Query, page: Page) -> Response:
         """Return the response that the fault makes of a page.
@@ -101,11 +124,17 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
             ConnectionResetError: The kind is `reset`.
         """
         if self.kind == "status":
-            content = self.body if isinstance(self.body, str) else json.dumps(self.body)
-            return Response(content, self.status, self.headers, _JSON)
+            text = self.body if isinstance(self.body, str) else json.dumps(self.body)
+            return Response(text, self.status, self.headers, _JSON)
         if self.kind == "page":
-            encoded = page.encode().decode().encode(self.charset)
-            return Response(encoded, self.status, self.headers, _JSON)
+            text = page.encode().decode()
+            encoded = text.encode(self.charset)
+            return Response(
+                encoded,
+                self.status,
+                self.headers,
+                _JSON,
+            )
         if self.kind == "truncate":
             body = page.encode()
             return Response(body[: len(body) // 2], media_type=_JSON)
@@ -113,13 +142,21 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
             raise ConnectionResetError
         if self.kind == "hang":
             await asyncio.sleep(self.seconds)
-        now, start = query.records.now, query.range[0]
-        if self.kind == "kept_days" and EVER[0] < start < now - int(self.days * DAY):
-            return Response('{"error": "too early"}', 400, media_type=_JSON)
-        response = page_response(self._changed(query, page))
+        now = query.records.now
+        if self.kind == "kept_days":
+            start, _ = query.range
+            earliest = now - int(self.days * DAY)
+            if query.range != EVER and start < earliest:
+                return Response(
+                    '{"error": "too early"}',
+                    400,
+                    media_type=_JSON,
+                )
+        changed = self._changed(query, page)
+        response = page_response(changed)
         if self.kind == "wrong_clock":
-            date = formatdate(now // SECOND + self.seconds, usegmt=True)
-            response.headers["Date"] = date
+            shown = now // SECOND + self.seconds
+            response.headers["Date"] = formatdate(shown, usegmt=True)
         return response
 
     def _changed(self, query: Query, page: Page) -> Page:
@@ -127,12 +164,12 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         number = query.cursor.page
         match self.kind:
             case "empty_page":
-                after = query.cursor_at(number + 1, query.cursor.after).token()
-                page = Page([], after)
+                following = query.cursor_at(number + 1, query.cursor.after)
+                page = Page([], following.token())
             case "cap":
-                left = self.records - (number - 1) * query.limit
-                following = page.next if left > query.limit else ""
-                page = Page(page.bodies[:left], following)
+                remaining = self.records - (number - 1) * query.limit
+                after = page.next if remaining > query.limit else ""
+                page = Page(page.bodies[:remaining], after)
             case "two_sheets":
                 other = {"sheet": {"id": "sheet_other", "name": "Other"}}
                 bodies = [*page.bodies, *_merged(page.bodies[:1], other)]
@@ -144,21 +181,26 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
                 bodies = _merged(page.bodies, {"insight": {"grade": 1}})
                 page = Page(bodies, page.next, {"total": len(bodies)})
             case "circle" if number % 3 == 0 and page.next:
-                page = Page(page.bodies, query.cursor_at(number + 1, None).token())
+                first = query.cursor_at(number + 1, None)
+                page = Page(page.bodies, first.token())
             case "short_page":
                 query.limit = min(query.limit, self.records)
                 page = query.page()
-            case _ if (changed := self._range(query)) != query.range:
-                query.range = changed
-                page = query.page()
+            case _:
+                changed = self._range(query)
+                if changed != query.range:
+                    query.range = changed
+                    page = query.page()
         return page
 
     def _range(self, query: Query) -> tuple[int, int]:
         """Return the time range that the API reads in place of the requested one."""
-        (start, end), length = query.range, int(self.days * DAY)
+        start, end = query.range
+        length = int(self.days * DAY)
         if query.range == EVER:
-            is_short = self.kind == "short_list"
-            return (query.records.now - length, end) if is_short else EVER
+            if self.kind != "short_list":
+                return EVER
+            return (query.records.now - length, end)
         unit = max(1, int(self.seconds * SECOND))
         ranges = {
             "cut_range": (start, min(end, start + length)),
@@ -171,7 +213,11 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
 
 def _merged(bodies: Iterable[bytes], fields: dict[str, Any]) -> list[bytes]:
     """Return records with other fields."""
-    return [json.dumps(json.loads(body) | fields).encode() for body in bodies]
+    merged: list[bytes] = []
+    for body in bodies:
+        record = json.loads(body) | fields
+        merged.append(json.dumps(record).encode())
+    return merged
 
 
 def page_response(page: Page) -> Response:

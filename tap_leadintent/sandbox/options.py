@@ -11,11 +11,22 @@ from tap_leadintent.sandbox.times import DAY, current_time, parse_time
 
 def three_weeks_ago() -> str:
     """Return the time three weeks ago at midnight, from which a clock can be moved."""
-    day = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return f"{(day - timedelta(days=21)).isoformat()[:19]}Z"
+    day = datetime.now(UTC).replace(
+        hour=0,
+        minute=0,
+        second=0,
+        microsecond=0,
+    )
+    three_weeks = timedelta(days=21)
+    return (day - three_weeks).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Options(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+):
     """The options that determine what a sandbox serves.
 
     Attributes:
@@ -45,7 +56,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     def __post_init__(self) -> None:
         """Check the streams and the times, which the types do not check."""
-        if unknown := self.sizes.keys() - ENDPOINTS:
+        unknown = self.sizes.keys() - ENDPOINTS
+        if unknown:
             known = ", ".join(ENDPOINTS)
             raise ValueError(f"unknown stream {min(unknown)!r}, known are {known}")
         if self.begin >= self.start:
@@ -54,12 +66,16 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     @property
     def start(self) -> int:
         """The time of the clock before it is moved, in microseconds since 1970."""
-        return current_time() if self.clock is None else parse_time(self.clock)
+        if self.clock is None:
+            return current_time()
+        return parse_time(self.clock)
 
     @property
     def begin(self) -> int:
         """The beginning of the history, in microseconds since 1970."""
-        return self.start - 365 * DAY if self.since is None else parse_time(self.since)
+        if self.since is None:
+            return self.start - 365 * DAY
+        return parse_time(self.since)
 
     def changed(self, changes: dict[str, Any]) -> "Options":
         """Return these options with changes. Sizes are changed one by one.
@@ -68,7 +84,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             msgspec.ValidationError: An option is unknown, or its value is wrong.
         """
         merged = {**msgspec.to_builtins(self), **changes}
-        if isinstance(sizes := merged["sizes"], dict):
+        sizes = merged["sizes"]
+        if isinstance(sizes, dict):
             merged["sizes"] = {**self.sizes, **sizes}
         # The values of a command line are texts.
         return msgspec.convert(merged, Options, strict=False)

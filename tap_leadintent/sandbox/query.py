@@ -5,13 +5,12 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_left
 from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import islice
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from tap_leadintent.sandbox.endpoints import ENDPOINTS, Axis
+from tap_leadintent.sandbox.endpoints import ENDPOINTS, Axis, Endpoint
 from tap_leadintent.sandbox.records import Entry
 from tap_leadintent.sandbox.times import parse_time
 from tap_leadintent.sandbox.world import StreamRecords
@@ -39,18 +38,18 @@ class _Range(msgspec.Struct, forbid_unknown_fields=True):
             raise ValueError("start_time is after end_time")
 
 
-_BODIES = {
-    stream: msgspec.defstruct(
-        stream,
-        [
-            ("cursor", _CursorField, msgspec.field(default_factory=_CursorField)),
-            ("sort", Literal["newest", "oldest"], "newest"),
-            *((name, _Range | UnsetType, UNSET) for name in endpoint.ranges),
-            *((name, list[str], []) for name in endpoint.filters),
-        ],
-    )
-    for stream, endpoint in ENDPOINTS.items()
-}
+def _body_type(endpoint: Endpoint) -> type[msgspec.Struct]:
+    """Return the type of an endpoint's request body."""
+    fields: list[tuple[str, Any, Any]] = [
+        ("cursor", _CursorField, msgspec.field(default_factory=_CursorField)),
+        ("sort", Literal["newest", "oldest"], "newest"),
+    ]
+    fields += ((name, _Range | UnsetType, UNSET) for name in endpoint.ranges)
+    fields += ((name, list[str], []) for name in endpoint.filters)
+    return msgspec.defstruct(endpoint.stream, fields)
+
+
+_BODIES = {stream: _body_type(endpoint) for stream, endpoint in ENDPOINTS.items()}
 
 
 class Cursor(msgspec.Struct, frozen=True, array_like=True):
@@ -68,7 +67,9 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
 
     def token(self) -> str:
         """Return the opaque text that clients receive."""
-        return f"{_HEAD}{urlsafe_b64encode(msgspec.json.encode(self)).decode()}{_TAIL}"
+        content = msgspec.json.encode(self)
+        payload = urlsafe_b64encode(content).decode()
+        return f"{_HEAD}{payload}{_TAIL}"
 
 
 class Query:
@@ -91,7 +92,8 @@ class Query:
         Raises:
             ValueError: The body breaks a rule of the API.
         """
-        self.records, endpoint = records, records.endpoint
+        self.records = records
+        endpoint = records.endpoint
         given: Any = msgspec.convert(body, _BODIES[endpoint.stream])
         self.limit = int(given.cursor.limit)
         self.newest = given.sort == "newest"
@@ -103,30 +105,37 @@ class Query:
         for name in ranges:
             bounds = getattr(given, name)
             self.axis = endpoint.ranges[name]
-            self.range = parse_time(bounds.start_time), parse_time(bounds.end_time)
-        self.filters = {
-            path: {*accepted}
-            for name, path in endpoint.filters.items()
-            if (accepted := getattr(given, name))
-        }
-        filters = sorted((path, sorted(self.filters[path])) for path in self.filters)
-        self._identity = endpoint.stream, self.newest, self.axis, self.range, filters
-        self.cursor, self.entries = self.cursor_at(1, None), list[Entry]()
+            start = parse_time(bounds.start_time)
+            end = parse_time(bounds.end_time)
+            self.range = (start, end)
+        self.filters: dict[str, set[str]] = {}
+        for name, path in endpoint.filters.items():
+            accepted = set(getattr(given, name))
+            if accepted:
+                self.filters[path] = accepted
+        self._bound_to = (
+            endpoint.stream,
+            self.newest,
+            self.axis,
+            self.range,
+            [(path, sorted(self.filters[path])) for path in sorted(self.filters)],
+        )
+        self.entries: list[Entry] = []
+        self.cursor = self.cursor_at(1, None)
         if given.cursor.after is not UNSET:
             self.cursor = self._read_cursor(given.cursor.after)
 
     def cursor_at(self, page: int, after: tuple[int, str] | None) -> Cursor:
         """Return a cursor, which is bound to endpoint, sort, filters and time range."""
-        content = msgspec.json.encode((self._identity, page, after))
-        return Cursor(page, after, blake2b(content, digest_size=8).hexdigest())
+        content = msgspec.json.encode((self._bound_to, page, after))
+        digest = blake2b(content, digest_size=8).hexdigest()
+        return Cursor(page, after, digest)
 
     def _read_cursor(self, text: str) -> Cursor:
         payload = text.removeprefix(_HEAD).removesuffix(_TAIL)
         cursor = msgspec.json.decode(urlsafe_b64decode(payload), type=Cursor)
-        if (cursor, text) != (
-            self.cursor_at(cursor.page, cursor.after),
-            cursor.token(),
-        ):
+        issued = self.cursor_at(cursor.page, cursor.after)
+        if cursor != issued or text != issued.token():
             raise ValueError(
                 "the cursor was changed, or is of another sort, filter or range"
             )
@@ -136,7 +145,8 @@ class Query:
         """Return the page that begins at the cursor."""
         start, end = self.range
         rows = self.records.rows(self.axis)
-        low, high = bisect_left(rows, (start,)), bisect_left(rows, (end + 1,))
+        low = bisect_left(rows, (start,))
+        high = bisect_left(rows, (end + 1,))
         if self.cursor.after is not None:
             time, name = self.cursor.after
             if self.newest:
@@ -144,24 +154,32 @@ class Query:
             else:
                 low = bisect_left(rows, (time, name + "\0"), low, high)
         order = range(high - 1, low - 1, -1) if self.newest else range(low, high)
-        bodies = ((rows[place], self.records.body(rows[place][2])) for place in order)
-        found = list(islice(filter(self._matches, bodies), self.limit + 1))
-        following = ""
-        if len(found) > self.limit:
-            (time, name, _), _ = found[self.limit - 1]
-            following = self.cursor_at(self.cursor.page + 1, (time, name)).token()
-        self.entries = [entry for (_, _, entry), _ in found[: self.limit]]
-        return Page([body for _, body in found[: self.limit]], following)
+        self.entries = []
+        bodies: list[bytes] = []
+        last = self.cursor.after
+        for place in order:
+            time, name, entry = rows[place]
+            body = self.records.body(entry)
+            if not self._matches(body):
+                continue
+            if len(bodies) == self.limit:
+                following = self.cursor_at(self.cursor.page + 1, last)
+                return Page(bodies, following.token())
+            self.entries.append(entry)
+            bodies.append(body)
+            last = (time, name)
+        return Page(bodies, "")
 
-    def _matches(self, row: tuple[object, bytes]) -> bool:
-        """Return whether a record, given as the second item, passes all filters."""
+    def _matches(self, body: bytes) -> bool:
+        """Return whether a record, given as JSON, passes all filters."""
         if not self.filters:
             return True
-        record = json.loads(row[1])
-        return all(
-            accepted & set(_values(record, path.split(".")))
-            for path, accepted in self.filters.items()
-        )
+        record = json.loads(body)
+        for path, accepted in self.filters.items():
+            values = _values(record, path.split("."))
+            if accepted.isdisjoint(values):
+                return False
+        return True
 
 
 def _values(record: object, path: list[str]) -> Iterator[str]:
@@ -190,6 +208,12 @@ class Page(msgspec.Struct, frozen=True):
 
     def encode(self) -> bytes:
         """Return the response body (API description: "Page envelope")."""
-        cursor = {"next": self.next, "has_more": bool(self.next)}
-        records = [msgspec.Raw(body) for body in self.bodies]
-        return msgspec.json.encode({"data": records, "cursor": cursor, **self.fields})
+        envelope = {
+            "data": list(map(msgspec.Raw, self.bodies)),
+            "cursor": {
+                "next": self.next,
+                "has_more": bool(self.next),
+            },
+            **self.fields,
+        }
+        return msgspec.json.encode(envelope)

@@ -16,7 +16,8 @@ from typing import Any
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import DAY, HOUR, format_time
 
-_WORDS = json.loads(files(__package__).joinpath("words.json").read_text("utf-8"))
+_WORDS_FILE = files(__package__) / "words.json"
+_WORDS = json.loads(_WORDS_FILE.read_text("utf-8"))
 
 # References point to records that exist in streams of the default sizes. Leads share
 # so few companies that a filter by company finds several leads.
@@ -25,7 +26,11 @@ _CUSTOM_SIGNALS = ENDPOINTS["custom_signals"].size
 _COMPANIES = 400
 _FIRST_MONITORED = 1_000_000  # so that monitored companies are not those of leads
 _HIGH_SCORE = 75
-_SCHEDULES = (("Every 6 hours", 6 * HOUR), ("Daily", DAY), ("Every Monday", 7 * DAY))
+_SCHEDULES = (
+    ("Every 6 hours", 6 * HOUR),
+    ("Daily", DAY),
+    ("Every Monday", 7 * DAY),
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -60,60 +65,91 @@ def _id(seed: int, stream: str, index: int) -> str:
 
 
 def _sheet(seed: int, number: int) -> dict[str, Any]:
-    number %= len(_WORDS["sheets"])
-    return {"id": f"sht_{seed:03}{number:03}", "name": _WORDS["sheets"][number]}
+    names = _WORDS["sheets"]
+    number %= len(names)
+    return {
+        "id": f"sht_{seed:03}{number:03}",
+        "name": names[number],
+    }
 
 
 def _company(seed: int, number: int) -> dict[str, Any]:
-    company = _WORDS["companies"][number % len(_WORDS["companies"])]
-    domain = f"{number}.{company['domain']}"
-    return {**company, "id": _id(seed, "signal_accounts", number), "domain": domain}
+    companies = _WORDS["companies"]
+    company = companies[number % len(companies)]
+    return {
+        **company,
+        "id": _id(seed, "signal_accounts", number),
+        "domain": f"{number}.{company['domain']}",
+    }
 
 
-# Composing a text takes longer than the rest of a record, so texts are cached. More
-# would take more memory; fewer would be composed again.
+# To compose a text takes longer than all other fields of a record.
 @lru_cache(maxsize=4096)
 def _text(number: int, max_sentences: int) -> str:
     rng = Random(number)
-    chosen = rng.choices(_WORDS["sentences"], k=rng.randint(1, max_sentences))
-    text = "\n\n".join(" ".join(part) for part in (chosen[:8], chosen[8:]) if part)
-    return text.format(n=rng.randrange(2, 48), topic=rng.choice(_WORDS["topics"]))
+    count = rng.randint(1, max_sentences)
+    sentences = rng.choices(_WORDS["sentences"], k=count)
+    text = " ".join(sentences[:8])
+    second = " ".join(sentences[8:])
+    if second:
+        text = f"{text}\n\n{second}"
+    n = rng.randrange(2, 48)
+    topic = rng.choice(_WORDS["topics"])
+    return text.format(n=n, topic=topic)
+
+
+def _custom_signal(number: int) -> dict[str, Any]:
+    known: list[dict[str, Any]] = _WORDS["custom_signals"]
+    return known[number % len(known)]
 
 
 def _definition(seed: int, number: int) -> dict[str, Any]:
     """Return id and name of a Custom Signal definition."""
-    known = _WORDS["custom_signals"][number % len(_WORDS["custom_signals"])]
-    return {"id": _id(seed, "custom_signals", number), "name": known["name"]}
+    return {
+        "id": _id(seed, "custom_signals", number),
+        "name": _custom_signal(number)["name"],
+    }
 
 
 class RecordBuilder:
     """Builds one record, in the method that is named like its stream."""
 
-    def __init__(self, stream: str, seed: int, entry: Entry, now: int) -> None:
+    def __init__(
+        self,
+        stream: str,
+        seed: int,
+        entry: Entry,
+        now: int,
+    ) -> None:
         """Build the record as it is at a time.
 
         `rng` decides what stays the same for the life of the record, and `_changing`
         what each change of the record decides again.
         """
-        self.seed, self.entry, self.now = seed, entry, now
+        self.seed = seed
+        self.entry = entry
+        self.now = now
         self.rng = Random(f"{seed}:{stream}:{entry.index}:")
         self._changing = Random(f"{seed}:{stream}:{entry.index}:{entry.version}")
-        self.record = {"id": entry.id, **getattr(self, f"_{stream}")()}
+        build = getattr(self, f"_{stream}")
+        self.record = {"id": entry.id, **build()}
 
     def _signal_agents(self) -> dict[str, Any]:
         schedule, interval = self.rng.choice(_SCHEDULES)
-        index, found = self.entry.index, self.entry.found
-        sheet = _sheet(self.seed, index)
+        topic = self.rng.choice(_WORDS["topics"])
+        sheet = _sheet(self.seed, self.entry.index)
+        is_active = self.entry.index % 4 != 1
         fields = {
             "type": "intent_signals",
-            "name": f"{self.rng.choice(_WORDS['topics'])} · {sheet['name']}",
-            "status": "active" if index % 4 != 1 else "paused",
+            "name": f"{topic} · {sheet['name']}",
+            "status": "active" if is_active else "paused",
             "schedule": schedule,
             "sheet": sheet,
         }
-        if fields["status"] == "active":
-            checks = (self.now - found) // interval + 1
-            fields["next_check_at"] = format_time(found + checks * interval)
+        if is_active:
+            checks = (self.now - self.entry.found) // interval + 1
+            next_check = self.entry.found + checks * interval
+            fields["next_check_at"] = format_time(next_check)
         return fields
 
     def _leads(self) -> dict[str, Any]:
@@ -129,14 +165,7 @@ class RecordBuilder:
                 "status": "qualified",
                 "reason": f"{employer['name']} {signal['summary']}",
                 "reasoning": self._text(27),
-                "references": [
-                    {
-                        "type": "evidence",
-                        "label": f"{kind.title()} of {employer['domain']}",
-                        "url": f"https://{employer['domain']}/{kind}?lang=é&n=1",
-                    }
-                    for kind in ("careers", "newsroom", "blog")[: self.rng.randrange(4)]
-                ],
+                "references": self._references(employer["domain"]),
             },
             "score": {
                 "value": value if self.rng.randrange(10) else value + 0.5,
@@ -147,6 +176,18 @@ class RecordBuilder:
         if self.rng.randrange(10):
             fields["title"] = self.rng.choice(_WORDS["titles"])
         return fields
+
+    def _references(self, domain: str) -> list[dict[str, Any]]:
+        references: list[dict[str, Any]] = []
+        count = self.rng.randrange(4)
+        for kind in ("careers", "newsroom", "blog")[:count]:
+            reference = {
+                "type": "evidence",
+                "label": f"{kind.title()} of {domain}",
+                "url": f"https://{domain}/{kind}?lang=é&n=1",
+            }
+            references.append(reference)
+        return references
 
     def _signal_accounts(self) -> dict[str, Any]:
         return {
@@ -160,7 +201,8 @@ class RecordBuilder:
 
     def _monitored_accounts(self) -> dict[str, Any]:
         watched = _company(self.seed, _FIRST_MONITORED + self.entry.index)
-        numbers = self.rng.sample(range(_CUSTOM_SIGNALS), self.rng.randrange(4))
+        count = self.rng.randrange(4)
+        numbers = self.rng.sample(range(_CUSTOM_SIGNALS), count)
         return {
             "name": watched["name"],
             "domain": watched["domain"],
@@ -175,42 +217,48 @@ class RecordBuilder:
     def _observations(self) -> dict[str, Any]:
         number = self.rng.randrange(_ACCOUNTS)
         watched = _company(self.seed, _FIRST_MONITORED + number)
-        account = {name: watched[name] for name in ("name", "domain")}
-        account["id"] = _id(self.seed, "monitored_accounts", number)
+        account = {
+            "name": watched["name"],
+            "domain": watched["domain"],
+            "id": _id(self.seed, "monitored_accounts", number),
+        }
         fields = {
             "account_id": account["id"],
             "account": account,
             "signal": _definition(self.seed, self.rng.randrange(_CUSTOM_SIGNALS)),
             "status": "detected",
             "observed_at": format_time(self.entry.found),
-            "evidence": [
-                {
-                    "url": f"https://{watched['domain']}/news/{number}",
-                    "quote": self._text(4),
-                }
-                for number in range(self.rng.randrange(4))
-            ],
+            "evidence": self._evidence(watched["domain"]),
             "confidence": self.rng.randrange(50, 101) / 100,
         }
         if not self.rng.randrange(3):
             fields["published_at"] = format_time(self.entry.found - 2 * HOUR)
         return fields
 
+    def _evidence(self, domain: str) -> list[dict[str, Any]]:
+        evidence: list[dict[str, Any]] = []
+        for number in range(self.rng.randrange(4)):
+            source = {
+                "url": f"https://{domain}/news/{number}",
+                "quote": self._text(4),
+            }
+            evidence.append(source)
+        return evidence
+
     def _custom_signals(self) -> dict[str, Any]:
-        number = self.entry.index
         return {
-            **_WORDS["custom_signals"][number % len(_WORDS["custom_signals"])],
+            **_custom_signal(self.entry.index),
             "created_at": format_time(self.entry.found),
-            "active": number % 5 != 1,
+            "active": self.entry.index % 5 != 1,
         }
 
     def _monitored_leads(self) -> dict[str, Any]:
         number = self.rng.randrange(_ACCOUNTS)
-        mail = f"{self.entry.id[-8:]}@mail.example" if self.rng.randrange(4) else None
+        has_email = self.rng.randrange(4) > 0
         return {
             **self._person(),
             "title": self.rng.choice(_WORDS["titles"]),
-            "email": mail,
+            "email": f"{self.entry.id[-8:]}@mail.example" if has_email else None,
             "account_id": _id(self.seed, "monitored_accounts", number),
             "latest_activity_at": format_time(self.entry.latest),
             "latest_activity": {
@@ -222,18 +270,26 @@ class RecordBuilder:
 
     def _signal(self) -> dict[str, Any]:
         rng = self._changing
-        signal, topic = rng.choice(_WORDS["signals"]), rng.choice(_WORDS["topics"])
-        summary = signal["summary"].format(n=rng.randrange(2, 60), topic=topic)
-        fields = {**signal, "summary": summary}
-        fields["observed_at"] = format_time(self.entry.latest)
+        signal = rng.choice(_WORDS["signals"])
+        topic = rng.choice(_WORDS["topics"])
+        n = rng.randrange(2, 60)
+        fields = {
+            **signal,
+            "summary": signal["summary"].format(n=n, topic=topic),
+            "observed_at": format_time(self.entry.latest),
+        }
         if rng.randrange(7):
             fields["reason"] = f"Matches the agent's condition about {topic}."
         return fields
 
     def _person(self) -> dict[str, Any]:
-        url = f"https://www.linkedin.com/in/{self.entry.id[-8:]}"
-        profile = {"platform": "linkedin", "url": url}
-        return {**self.rng.choice(_WORDS["people"]), "profile": profile}
+        person = self.rng.choice(_WORDS["people"])
+        profile = {
+            "platform": "linkedin",
+            "url": f"https://www.linkedin.com/in/{self.entry.id[-8:]}",
+        }
+        return {**person, "profile": profile}
 
     def _text(self, max_sentences: int) -> str:
-        return _text(self.rng.randrange(1024), max_sentences)
+        number = self.rng.randrange(1024)
+        return _text(number, max_sentences)

@@ -30,15 +30,18 @@ _IMPORTED = 0.8
 
 
 def _office(share: float) -> float:
-    days, hour = divmod(share * 365 / 7 * 5 * 8, 8)
+    working_hours = share * 365 / 7 * 5 * 8
+    days, hour = divmod(working_hours, 8)
     weeks, day = divmod(days, 5)
-    return min(0.999999, (weeks * 7 + day + (9 + hour) / 24) / 365)
+    days_passed = weeks * 7 + day + (9 + hour) / 24
+    return min(0.999999, days_passed / 365)
 
 
 def _bursts(share: float) -> float:
     burst, inside = divmod(share * 10, 1)
-    spent = inside / 9 if inside < _IN_BURSTS else 0.1 + (inside - _IN_BURSTS) * 9
-    return (burst + spent) / 10
+    if inside < _IN_BURSTS:
+        return (burst + inside / 9) / 10
+    return (burst + (0.1 + (inside - _IN_BURSTS) * 9)) / 10
 
 
 def _import(share: float) -> float:
@@ -82,9 +85,12 @@ class StreamRecords:
         """Generate the records of the start."""
         self.endpoint = endpoint
         self.entries: dict[str, Entry] = {}
-        self._seed, self._shape = options.seed, SHAPES[options.history]
-        self._begin, self._start = options.begin, options.start
-        self.now, self._span = self._start, self._start - self._begin
+        self._seed = options.seed
+        self._shape = SHAPES[options.history]
+        self._begin = options.begin
+        self._start = options.start
+        self._span = self._start - self._begin
+        self.now = self._start
         self._size = options.sizes.get(endpoint.stream, endpoint.size)
         self._interval = self._span / self._size if self._size else math.inf
         if endpoint.stream == "leads":
@@ -106,25 +112,29 @@ class StreamRecords:
         name = draw_id(rng, stream)
         place = index + rng.random()
         if index < self._size:
-            found = self._begin + int(self._shape(place / self._size) * self._span)
-            found = max(self._begin, _truncate(found, rng))
+            share = self._shape(place / self._size)
+            found = self._begin + int(share * self._span)
+            earliest = self._begin
         else:
             found = self._start + int((place - self._size) * self._interval)
-            found = max(self._start + 1, _truncate(found, rng))
+            earliest = self._start + 1
+        found = max(earliest, _truncate(found, rng))
         latest = found
         if self._is_by_signal:
             lag = MINUTE + rng.expovariate(1 / (12 * HOUR))
             if rng.random() < _OLD_SIGNAL:
                 lag = rng.uniform(30, 60) * DAY
             latest = _truncate(found - int(lag), rng)
-        return Entry(name, index, found, latest), self._changes(rng, found)
+        entry = Entry(name, index, found, latest)
+        return entry, self._changes(rng, found)
 
     def _changes(self, rng: Random, visible: int) -> Iterator[Change]:
         if "latest" not in self.endpoint.times:
             return
         while not self._is_by_signal or rng.random() < _NEXT_SIGNAL:
             gap = HOUR + rng.expovariate(1 / (30 * DAY))
-            visible = latest = _truncate(visible + int(gap), rng)
+            latest = _truncate(visible + int(gap), rng)
+            visible = latest
             if self._is_by_signal:
                 visible += max(0, int(rng.uniform(-30, 30) * MINUTE))
             yield visible, latest
@@ -132,7 +142,10 @@ class StreamRecords:
     def rows(self, axis: Axis) -> list[Row]:
         """Return all records in ascending order of a time, and of their ids."""
         if axis not in self._rows:
-            rows = [(getattr(e, axis), e.id, e) for e in self.entries.values()]
+            rows: list[Row] = []
+            for entry in self.entries.values():
+                time = getattr(entry, axis)
+                rows.append((time, entry.id, entry))
             self._rows[axis] = sorted(rows)
         return self._rows[axis]
 
@@ -152,12 +165,16 @@ class StreamRecords:
         """Return the JSON of a record as it first appeared."""
         if entry.index < 0:
             return self.body(entry)
-        return self.body(self._generate(entry.index)[0])
+        first, _ = self._generate(entry.index)
+        return self.body(first)
 
     def times(self, entry: Entry) -> dict[str, str]:
         """Return the times of a record by their names, as ISO 8601."""
-        named = self.endpoint.times.items()
-        return {name: format_time(getattr(entry, axis)) for axis, name in named}
+        times: dict[str, str] = {}
+        for axis, name in self.endpoint.times.items():
+            instant = getattr(entry, axis)
+            times[name] = format_time(instant)
+        return times
 
     def put(self, record: object, times: Mapping[str, int]) -> str:
         """Insert or replace a record, which appears when the clock reaches its time.
@@ -173,10 +190,19 @@ class StreamRecords:
         content = json.loads(text)
         record_id = content.get("id") if isinstance(content, dict) else None
         name = text if record_id is None else str(record_id)
-        known, named = self.entries.get(name), self.endpoint.times
-        found = times.get(named["found"]) or (known.found if known else self.now)
+        known = self.entries.get(name)
+        named = self.endpoint.times
+        found = times.get(named["found"])
+        if not found:
+            found = known.found if known else self.now
         latest = times.get(named.get("latest", "")) or found
-        entry = Entry(name, -1, found, latest, body=text.encode())
+        entry = Entry(
+            name,
+            -1,
+            found,
+            latest,
+            body=text.encode(),
+        )
         self._schedule(found, entry, arrives=True)
         self.advance(self.now)
         return name
@@ -211,15 +237,24 @@ class StreamRecords:
             if visible > self.now:
                 self._schedule(visible, entry, arrives=False)
                 return
-            entry.version, entry.latest, entry.body = entry.version + 1, latest, None
+            entry.version += 1
+            entry.latest = latest
+            entry.body = None
 
-    def _schedule(self, instant: int, entry: Entry, *, arrives: bool) -> None:
+    def _schedule(
+        self,
+        instant: int,
+        entry: Entry,
+        *,
+        arrives: bool,
+    ) -> None:
         heapq.heappush(self._future, (instant, next(self._numbers), arrives, entry))
 
 
 def _truncate(instant: int, rng: Random) -> int:
     """Return an instant, rounded down to seconds, to milliseconds, or not at all."""
-    return instant - instant % _PRECISIONS[int(rng.random() * 4)]
+    precision = _PRECISIONS[int(rng.random() * 4)]
+    return instant - instant % precision
 
 
 class World:
@@ -232,9 +267,12 @@ class World:
 
     def __init__(self, options: Options) -> None:
         """Generate the records of the start."""
-        self._options, self._ahead = options, 0
+        self._options = options
+        self._ahead = 0
         self.now = options.start
-        self.streams = {n: StreamRecords(e, options) for n, e in ENDPOINTS.items()}
+        self.streams: dict[str, StreamRecords] = {}
+        for name, endpoint in ENDPOINTS.items():
+            self.streams[name] = StreamRecords(endpoint, options)
 
     def tick(self) -> None:
         """Apply what happens until now. A clock that was set stands still."""
