@@ -160,7 +160,7 @@ class Findings:
         for_state = sorted(filter(_is_for_state, names))
         return for_state[:_MAX_KEPT]
 
-    def news(self, finding: Finding) -> list[str]:
+    def unreported(self, finding: Finding) -> list[str]:
         """Return the names of a finding, without what an earlier run has named."""
         known = self._known if finding in _ONCE else set()
         return sorted(self._found[finding].keys() - known)
@@ -169,7 +169,7 @@ class Findings:
         """Log what has been found, in one line for each kind."""
         for finding in Finding:
             found = self._found[finding]
-            names = self.news(finding)
+            names = self.unreported(finding)
             if not names:
                 continue
             counts = (f"{n!r} in {counted(found[n], 'record')}" for n in names)

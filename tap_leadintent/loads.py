@@ -128,7 +128,7 @@ def _fields_named(findings: Findings) -> Record:
     """Return the columns that name fields, null where there is no such field."""
     named: Record = {}
     for column, finding in _FIELDS.items():
-        names = ", ".join(findings.news(finding))
+        names = ", ".join(findings.unreported(finding))
         named[column] = summarize(names) or None
     return named
 
