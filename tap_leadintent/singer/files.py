@@ -106,7 +106,12 @@ def read_catalog(path: str) -> Json:
         ConfigError: The file is not a catalog, or the schema of a column is not valid.
     """
     hint = "give what --discover prints, or no catalog to read everything"
-    catalog = _read(f"--catalog {path}", path, _check_catalog, hint)
+    catalog = _read(
+        f"--catalog {path}",
+        path,
+        _check_catalog,
+        hint,
+    )
     for entry in catalog["streams"]:
         for part in entry.get("metadata", []):
             # The SDK reads the entry's own method only, which Meltano sets as well.

@@ -1,4 +1,4 @@
-"""Ends a run soon after SIGTERM or SIGINT, and between two messages if it can.
+"""Ends a run soon after SIGTERM or SIGINT, if possible between two messages.
 
 After a signal, the run ends at its next safe point. It may not reach one, because a
 write into a full pipe waits until the target reads. Therefore a timer checks how much
@@ -58,7 +58,11 @@ class Interruption:
             os._exit(code)
         self._exit_code = code
         signal.signal(signal.SIGALRM, lambda *_: self._end_if_idle(code))
-        signal.setitimer(signal.ITIMER_REAL, _SECONDS, _SECONDS)
+        signal.setitimer(
+            signal.ITIMER_REAL,
+            _SECONDS,
+            _SECONDS,
+        )
 
     def _end_if_idle(self, code: int) -> None:
         taken = self._taken()

@@ -75,7 +75,11 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
         raise ConfigError("\n".join(lines))
     options = _options_of(tap)
     for name, found in maps.items():
-        complete = partial(_complete, stream=streams[name], options=options)
+        complete = partial(
+            _complete,
+            stream=streams[name],
+            options=options,
+        )
         mapper.stream_maps[name] = list(starmap(complete, found))
     return mapper
 
@@ -150,7 +154,11 @@ def _unknown_names(
         if name in columns:
             known.add("self")
         used = dict.fromkeys(found.names)
-        for problem in find_unknown_names(used, known, "column or function"):
+        for problem in find_unknown_names(
+            used,
+            known,
+            "column or function",
+        ):
             yield f"{name}: {problem}"
         # Otherwise, the expression may ask whether there is a name.
         if len(found.config_names) == found.names.count("config"):

@@ -150,7 +150,11 @@ class SingerTap(Tap, Generic[StreamT]):
         """Repeat the last STATE, unless it is the last message."""
         # Some loaders forget a STATE as soon as another record comes, and the SDK
         # writes no STATE twice.
-        if not getattr(self.message_writer, "ends_with_state", False):
+        if not getattr(
+            self.message_writer,
+            "ends_with_state",
+            False,
+        ):
             self.message_writer.write_message(StateMessage(value=self.state))
 
     def _selected_streams(self) -> list[StreamT]:
