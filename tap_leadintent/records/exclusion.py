@@ -11,7 +11,7 @@ Schema = dict[str, Any]
 
 
 class Exclusion:
-    """The excluded fields of a stream's records; true if there are any."""
+    """The excluded fields of a stream's records. It is false without names."""
 
     def __init__(self, names: Iterable[str]) -> None:
         """Compile the names.

@@ -40,7 +40,7 @@ class RecordShaper:
             findings: Collects what to log about the records.
             key_properties: The key columns; every record must have a value for each.
             computed_columns: The columns that are computed.
-            exclusion: The fields to remove from each record first, if any.
+            exclusion: The fields to remove from each record first.
         """
         self._findings = findings
         self._exclusion = exclusion or None
@@ -75,7 +75,7 @@ class RecordShaper:
         Args:
             records: The records as the API gave them.
             window_end: End of the time window that they were read in, as
-                `utc_timestamp` writes it, if it is known.
+                `utc_timestamp` writes it. Records of a list have none.
 
         Returns:
             The shaped records. Columns without a value are null, or absent if their
