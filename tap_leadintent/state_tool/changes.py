@@ -141,7 +141,11 @@ def _join_bookmarks(stream: str, shards: Sequence[Bookmark]) -> Bookmark:
     return bookmark
 
 
-def _add_bookmark(stream: str, bookmark: Bookmark, shard: Bookmark) -> None:
+def _add_bookmark(
+    stream: str,
+    bookmark: Bookmark,
+    shard: Bookmark,
+) -> None:
     """Add to a bookmark what another one covers."""
     names = bookmark.differing(shard.place)
     if names:

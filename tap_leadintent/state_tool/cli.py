@@ -136,7 +136,11 @@ def show(state: str, config: str) -> None:
     )
     _echo(describe.explain(shown, is_plan=False))
     for name in RANGES:
-        for line in describe.describe(name, states.get(name, {}), shown):
+        for line in describe.describe(
+            name,
+            states.get(name, {}),
+            shown,
+        ):
             _echo(line)
 
 
@@ -174,7 +178,11 @@ def plan(
     states = read_document(state).states
     methods = selected_streams(RANGES, catalog)
     now = int(time.time())
-    shown = describe.shown_time(settings, states.values(), now)
+    shown = describe.shown_time(
+        settings,
+        states.values(),
+        now,
+    )
     if at is None:
         _echo(f"A run that begins at {format_instant(now)} reads:")
         _echo(describe.explain(shown, is_plan=True))
@@ -237,7 +245,11 @@ def forget(
     problems: list[str] = []
     for name in names:
         try:
-            changed[name] = changes.forget(states.get(name, {}), name, (start, end))
+            changed[name] = changes.forget(
+                states.get(name, {}),
+                name,
+                (start, end),
+            )
         except StateError as problem:
             problems.append(problem.message)
     if problems and not changed:
@@ -259,7 +271,13 @@ def adopt(state: str, config: str, stream: str | None) -> None:
     Prints the changed state. Use it where only a name has changed, and the rows that
     were loaded are the same as those of the new name.
     """
-    settings = Settings.of(_valid_settings(config, _PLAN_SETTINGS, ["base_url"]))
+    settings = Settings.of(
+        _valid_settings(
+            config,
+            _PLAN_SETTINGS,
+            ["base_url"],
+        )
+    )
     document = read_document(state)
     changed = dict(document.states)
     names = [stream] if stream else [*RANGES]
@@ -297,7 +315,7 @@ def join(
     The result has the form of the first. With --from and --to, a missing first or last
     shard is noticed, too.
     """
-    documents = [read_document(path) for path in shards]
+    documents = list(map(read_document, shards))
     shards_states = [document.states for document in documents]
     joined = changes.join(
         shards_states,
@@ -320,14 +338,16 @@ def _valid_settings(
     }
     settings = read_settings(config, SCHEMA_WITH_MAPS)
     hide(settings.get("api_key"))
-    settings = {name: settings[name] for name in names if name in settings}
-    if problems := find_problems(
+    for name in settings.keys() - set(names):
+        del settings[name]
+    problems = find_problems(
         settings,
         schema,
         TAP_NAME,
         complete=True,
         checks=CHECKS,
-    ):
+    )
+    if problems:
         hint = "correct the file that --config names"
         if config == "ENV":
             hint = (

@@ -69,7 +69,9 @@ def shown_time(
     starts: list[int] = []
     for state in states:
         for covered in read_bookmark(state).coverage.values():
-            starts += [start for start, _ in covered]
+            if covered:
+                start, _ = covered[0]
+                starts.append(start)
     return min(starts, default=0), now
 
 
@@ -102,9 +104,9 @@ def describe(
     for name, covered in bookmark.coverage.items():
         missing = intervals.missing(time, covered)
         yield draw(name, time, {".": missing, "#": covered})
-        yield from _list(name, [(interval, "") for interval in covered])
+        yield from _list(name, _with_reason(covered, ""))
     for name, holes in bookmark.holes.items():
-        yield from _list(name, [(hole, _HOLE) for hole in holes])
+        yield from _list(name, _with_reason(holes, _HOLE))
 
 
 def _describe_place(place: Mapping[str, str]) -> str:
@@ -147,7 +149,8 @@ def describe_plan(
     if at is None:
         yield stream
     place = place_of(settings, stream)
-    if differing := bookmark.differing(place):
+    differing = bookmark.differing(place)
+    if differing:
         other = describe_other_place(
             stream,
             differing,
@@ -167,7 +170,12 @@ def describe_plan(
         reasons = _explain(name, scope, bookmark, coverage, now)
         limits = _describe_scope(scope, name, now)
         if at is not None:
-            text = _status_at(at, before.get(name, []), reasons, limits)
+            text = _status_at(
+                at,
+                before.get(name, []),
+                reasons,
+                limits,
+            )
             later = [when for when, again in readings if when - again <= at]
             if later and scope.start <= at:
                 text += f"; read again by the first run after {_time(min(later))}"
@@ -300,7 +308,13 @@ def _explain(
             reasons.append((gap, reason))
         reasons += _with_reason(intervals.overlap(holes, part), _HOLE)
         reasons += _with_reason(intervals.overlap(before, part), _LATE)
-    since = _read_again_from(name, scope, reasons, coverage, asked)
+    since = _read_again_from(
+        name,
+        scope,
+        reasons,
+        coverage,
+        asked,
+    )
     if since is not None:
         start, end = asked
         newest_part = (max(since, start), end)
