@@ -91,7 +91,11 @@ def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
     checks = {"filters": _filter_problems, "exclude_fields": _exclusion_problems}
     for setting, check in checks.items():
         given = config.get(setting, {})
-        for problem in find_unknown_names(given, openapi.STREAM_NAMES, "stream"):
+        for problem in find_unknown_names(
+            given,
+            openapi.STREAM_NAMES,
+            "stream",
+        ):
             yield f"{setting}.{problem}"
         for stream in openapi.STREAM_NAMES:
             for problem in check(stream, given.get(stream, {})):
@@ -104,6 +108,7 @@ def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
 def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
     documented = openapi.request_fields(stream)
     for field, value in fields.items():
+        hint = did_you_mean(field, documented)
         if "start_time" in documented.get(field, {}).get("properties", {}):
             text = "is a time range, which the tap sets if the stream is INCREMENTAL"
             yield f"{field}: {text}, from start_date on; it cannot be a filter"
@@ -113,7 +118,7 @@ def _filter_problems(stream: str, fields: Mapping[str, Any]) -> Iterator[str]:
             schema = {"properties": {field: documented[field]}}
             for error in Draft202012Validator(schema).iter_errors({field: value}):
                 yield from describe_error(error)
-        elif hint := did_you_mean(field, documented):
+        elif hint:
             yield f"{field}: there is no such request field{hint}"
 
 
