@@ -84,7 +84,11 @@ def running_postgres(folder: Path) -> Iterator[Postgres]:
             stderr=output,
         ) as process:
             address = f"postgresql://postgres:@/postgres?host={sockets}&port=5432"
-            postgres = Postgres(server.bin_path, address, server.system_user)
+            postgres = Postgres(
+                server.bin_path,
+                address,
+                server.system_user,
+            )
             while not _answers(postgres):
                 if process.poll() is not None:
                     raise DemoError(

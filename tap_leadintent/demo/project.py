@@ -48,7 +48,8 @@ def _source() -> str | None:
     url = origin["url"]
     if "dir_info" in origin:
         return f"-e {shlex.quote(unquote(urlsplit(url).path))}"
-    if version := origin.get("vcs_info"):
+    version = origin.get("vcs_info")
+    if version:
         url = f"{version['vcs']}+{url}@{version['commit_id']}"
     # Meltano would divide it at spaces.
     return f"tap-leadintent@{url}"
