@@ -33,7 +33,8 @@ class ComputedColumn(NamedTuple):
     schema: dict[str, Any]
     compute: Callable[[Record, str | None], str | None]
     """Returns the value, from a record of the API and the end of the window that the
-    record was read in, as `utc_timestamp` writes it, if that is known."""
+    record was read in, as `utc_timestamp` writes it. Records of a list have no window,
+    so the end is None."""
 
     fallback: Callable[[Record], str] | None = None
     """Returns the value where `compute` returns None; a warning is logged then."""

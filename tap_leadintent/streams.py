@@ -18,7 +18,12 @@ def _record_key(entity: str) -> ComputedColumn:
     )
     schema = {"type": ["string"], "description": description}
     compute = partial(own_id, f"{entity}_id")
-    return ComputedColumn(RECORD_KEY, schema, compute, content_key)
+    return ComputedColumn(
+        RECORD_KEY,
+        schema,
+        compute,
+        content_key,
+    )
 
 
 _SIGNAL_TIME = ("signal", "observed_at")
