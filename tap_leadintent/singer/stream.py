@@ -73,8 +73,7 @@ class SingerStream(Stream):
         def shape(records: list[Record]) -> list[Record]:
             shaped: list[Record] = []
             for record in records:
-                known = record.keys() & columns.keys()
-                row = {name: record[name] for name in record if name in known}
+                row = {name: record[name] for name in record if name in columns}
                 shaped.append(row)
             return shaped
 
