@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from tap_leadintent.checkup import questions, ranges
-from tap_leadintent.checkup.probe import Probe, UnsettledError
+from tap_leadintent.checkup.probe import Probe, TooFewError, UnsettledError
 from tap_leadintent.checkup.report import Finding, replication_command
 from tap_leadintent.errors import StreamError
 
@@ -76,8 +76,11 @@ def _ask(name: str, question: Question, probe: Probe) -> Iterator[Finding]:
     try:
         chosen, found = _ANSWERS[name](probe)
     except (UnsettledError, StreamError) as error:
-        if reason := questions.explain(error):
-            yield Finding(*asked, "unknown", f"cannot be settled: {reason}")
+        reason = questions.explain(error)
+        if reason:
+            finding = Finding(*asked, "unknown", f"cannot be settled: {reason}")
+            finding.lacks_records = isinstance(error, TooFewError)
+            yield finding
         return
     case = question.cases[chosen]
     method = "FULL_TABLE" if stream.is_incremental else "INCREMENTAL"

@@ -66,8 +66,10 @@ def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) ->
     report.seconds = round(time.monotonic() - began, 1)
     as_bytes = msgspec.json.format(msgspec.json.encode(report))
     click.echo(as_bytes if as_json else "\n".join(write(report)))
+    if report.is_interrupted:
+        sys.exit(130)
     needs_action = any(finding.action for finding in report.findings)
-    sys.exit(130 if report.is_interrupted else int(needs_action))
+    sys.exit(int(needs_action))
 
 
 @click.command(context_settings=_HELP)

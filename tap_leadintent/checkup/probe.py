@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from tap_leadintent import times
 from tap_leadintent.api.endpoint import range_fields
+from tap_leadintent.api.failures import SUCCESS
 from tap_leadintent.api.page import Page
 from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.replication.protocol import OVERLAP_SECONDS
@@ -28,12 +29,18 @@ Path = Sequence[str]
 DAY = 86_400
 PAGE = 100
 """Records to ask for, the most that the API allows."""
+_FOLLOWED = 5
+"""Pages of a range in which a record is looked for."""
 _RETRIES = 2
 """Retries of a question. An API may answer 500 to a range that it does not like."""
 
 
 class UnsettledError(Exception):
     """A question cannot be settled; the text says why, or is empty if it is obvious."""
+
+
+class TooFewError(UnsettledError):
+    """A question cannot be settled for want of records."""
 
 
 class Answer(NamedTuple):
@@ -44,6 +51,8 @@ class Answer(NamedTuple):
     records: list[Record]
     page: Page
     seconds: float
+    limit: int
+    """How many records were asked for."""
 
     def times(self, path: Path) -> list[str]:
         """Return the time in a field of each record, empty where there is none."""
@@ -129,14 +138,16 @@ class Probe:
         pairs = zip(records, decoded.raw, strict=True)
         keys = [str(record.get("id", bytes(raw))) for record, raw in pairs]
         seconds = self.api.heard[-1].elapsed.total_seconds()
-        return Answer(keys, records, page, seconds)
+        return Answer(keys, records, page, seconds, limit)
 
     def try_to_ask(self, fields: Mapping[str, Any]) -> Answer | None:
         """Ask for a first page; return None if the API may refuse these fields."""
         try:
             return self.ask(fields)
         except StreamError as error:
-            if error.actions & (Action.CHANGE_RANGE | Action.CUT):
+            # What the tap cannot read, the API has not refused.
+            is_refused = error.status is not None and error.status not in SUCCESS
+            if is_refused and error.actions & (Action.CHANGE_RANGE | Action.CUT):
                 return None
             raise
 
@@ -150,7 +161,31 @@ class Probe:
 
     def keys(self, start: int, end: int) -> set[str]:
         """Return what identifies the first records of an interval."""
-        return {*page.keys} if (page := self.between(start, end)) else set()
+        page = self.between(start, end)
+        if page is None:
+            return set()
+        return {*page.keys}
+
+    def holds(self, key: str, start: int, end: int) -> bool | None:
+        """Return whether an interval has a record; None if the API refuses it.
+
+        Args:
+            key: What identifies the record.
+            start: Where the interval begins, in UTC seconds since 1970.
+            end: Where it ends.
+
+        Raises:
+            UnsettledError: It is on none of the first pages, and there are more.
+        """
+        if not self.between(start, end):
+            return None
+        pages = self.follow(self.fields_of(start, end), _FOLLOWED)
+        for page in pages:
+            if key in page.keys:
+                return True
+        if pages[-1].page.has_more:
+            raise UnsettledError("a range returns too many records")
+        return False
 
     @cached_property
     def list_fields(self) -> Mapping[str, Any]:
@@ -161,11 +196,24 @@ class Probe:
 
     def pages(self, most: int = 1, limit: int = PAGE) -> list[Answer]:
         """Return pages of the list, as far as their cursors lead."""
-        pages = [self.ask(self.list_fields, limit=limit)]
-        while len(pages) < most and (cursor := pages[-1].page.cursor).has_more:
-            if not cursor.next:
+        return self.follow(self.list_fields, most, limit)
+
+    def follow(
+        self, fields: Mapping[str, Any], most: int, limit: int = PAGE
+    ) -> list[Answer]:
+        """Return pages of a query, as far as their cursors lead.
+
+        Args:
+            fields: The request fields.
+            most: How many pages are read at most.
+            limit: Records to ask for.
+        """
+        pages = [self.ask(fields, limit=limit)]
+        while len(pages) < most:
+            cursor = pages[-1].page.cursor
+            if not (cursor.has_more and cursor.next):
                 break
-            pages.append(self.ask(self.list_fields, cursor.next, limit))
+            pages.append(self.ask(fields, cursor.next, limit))
         return pages
 
     @property

@@ -16,7 +16,15 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from tap_leadintent import openapi, times
-from tap_leadintent.checkup.probe import DAY, PAGE, Answer, Path, Probe, UnsettledError
+from tap_leadintent.checkup.probe import (
+    DAY,
+    PAGE,
+    Answer,
+    Path,
+    Probe,
+    TooFewError,
+    UnsettledError,
+)
 from tap_leadintent.errors import StreamError
 from tap_leadintent.singer.log import redact
 
@@ -25,9 +33,17 @@ Found = tuple[str, dict[str, Any]]
 
 _SAFE_NAME = re.compile(r"[A-Za-z_][\w-]{0,62}(\.[A-Za-z_][\w-]{0,62})?", re.ASCII)
 _is_type = Draft202012Validator.TYPE_CHECKER.is_type
-_FEW, _SKEW, LONG_LIST = 3, 60, 11
-"""Records that have no order, seconds of clocks that do not matter, and pages of a list
-that likely has no end at a round number."""
+_FEW = 3
+"""Fewer records have no order."""
+
+_SKEW = 60
+"""Seconds of clocks that do not matter."""
+
+LONG_LIST = 11
+"""Pages of a list that likely has no end at a round number."""
+
+_DAYS_BACK = (30, 60, 120, 240, 365, 730)
+"""How long ago the months begin that a list is compared with."""
 
 
 def names(fields: Iterable[str]) -> str:
@@ -92,7 +108,7 @@ def speaks_of_limits(probe: Probe) -> Found:
 
 def _first_page(probe: Probe) -> Answer:
     if len((first := probe.pages()[0]).keys) < _FEW:
-        raise UnsettledError(f"there are fewer than {_FEW} records")
+        raise TooFewError(f"there are fewer than {_FEW} records")
     return first
 
 
@@ -110,7 +126,7 @@ def keeps_order(probe: Probe) -> Found:
         if at[0] != at[-1] and sorted(at) in (at, at[::-1]):
             order = "oldest" if at[0] < at[-1] else "newest"
             return "yes", {"order": f"{order} first by {names(['.'.join(path)])}"}
-    return "yes", {"order": "not by a time that the records have"}
+    return "yes", {"order": "not sorted by a time of the records"}
 
 
 def do_pages_follow(probe: Probe) -> Found:
@@ -128,38 +144,50 @@ def are_pages_full(probe: Probe) -> Found:
     """How many records does a full page hold?"""
     full = max(len(each.keys) * each.page.has_more for each in probe.pages(3))
     if not full:
-        raise UnsettledError("all records are on one page")
+        raise TooFewError("all records are on one page")
     lower = full if probe.stream.config["page_size"] > full else None
     return "yes" if full >= PAGE else "no", {"records": full, "page_size": lower}
 
 
-def is_list_complete(probe: Probe) -> Found:
-    """Is a list without a range as long as its ranges say?"""
-    pages = probe.pages(LONG_LIST)
-    if pages[-1].page.has_more:
-        raise UnsettledError(f"it has more than {LONG_LIST} pages")
-    listed, now = {key for page in pages for key in page.keys}, probe.api.now
-    for days in (60, 365):
-        start = now - days * DAY
-        if not probe.ranges[0].keys(start, start + 29 * DAY) <= listed:
-            is_round = len(listed) % 50 == 0
-            return "capped" if is_round else "no", {"records": len(listed)}
+def obeys_limit(probe: Probe) -> Found:
+    """Does a page hold at most as many records as were asked for?
+
+    Three records are asked for. If no page is larger than its limit, and one has as
+    many, it is obeyed.
+    """
+    _first_page(probe)
+    probe.pages(limit=_FEW)
+    longest = 0
+    is_full = False
+    for answer in probe.known:
+        if len(answer.keys) > answer.limit:
+            longest = max(longest, len(answer.keys))
+        is_full |= len(answer.keys) == answer.limit
+    if longest:
+        return "no", {"records": longest}
+    if not is_full:
+        raise UnsettledError("each page holds fewer records than were asked for")
     return "yes", {}
 
 
-def returns_newest_signal(probe: Probe) -> Found:
-    """Does `date_found` return a lead's newest signal?"""
-    if not (path := probe.stream.time_fields.get("latest_signal")):
-        raise UnsettledError
-    by_found, by_signal = probe.ranges
-    now, month = probe.api.now, probe.api.now - 30 * DAY
-    found, again = by_found.between(month - 30 * DAY, month), by_signal.keys(month, now)
-    signals = dict(zip(found.keys, found.times(path), strict=True)) if found else {}
-    if max(signals.values(), default="") > times.format_instant(month):
-        return "yes", {}
-    if again & signals.keys():
-        return "no", {}
-    raise UnsettledError("no lead that was found a month ago got another signal")
+def is_list_complete(probe: Probe) -> Found:
+    """Is a list without a range as long as its ranges say?
+
+    It is compared with months that lie further and further back.
+    """
+    pages = probe.pages(LONG_LIST)
+    if pages[-1].page.has_more:
+        raise UnsettledError(f"it has more than {LONG_LIST} pages")
+    listed = set[str]()
+    for page in pages:
+        listed.update(page.keys)
+    for days in _DAYS_BACK:
+        start = probe.api.now - days * DAY
+        for key in probe.ranges[0].keys(start, start + 29 * DAY):
+            if key not in listed:
+                is_round = listed and len(listed) % 50 == 0
+                return "capped" if is_round else "no", {"records": len(listed)}
+    return "yes", {}
 
 
 def _compare(probe: Probe, what: str) -> Found:
@@ -169,7 +197,7 @@ def _compare(probe: Probe, what: str) -> Found:
         for path, value in _walk(record):
             seen[path] += [] if value is None else [value]
     if not seen:
-        raise UnsettledError("there are no records")
+        raise TooFewError("there are no records")
     known = dict(_walk(openapi.record_fields(probe.stream.name), "properties"))
     objects = {path[:-1] for path in known} | {()}
     others = {

@@ -1,113 +1,275 @@
-"""Answers the questions about time ranges; see `questions.py`."""
+"""Answers the questions about time ranges; see `questions.py`.
+
+Each answer needs to know where a record lies (its anchor), and that the range obeys its
+bounds. Otherwise, a record would be on a page by chance.
+"""
 
 from bisect import bisect
-from contextlib import suppress
 from functools import cache, partial
+from typing import NamedTuple
 
 from tap_leadintent import times
-from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
+from tap_leadintent.checkup.probe import (
+    DAY,
+    Answer,
+    Path,
+    Probe,
+    TooFewError,
+    UnsettledError,
+)
 from tap_leadintent.checkup.questions import Found, time_paths
 
-Pin = tuple[str, int, Path]
 _OLDEST = 3_650
 """Days that are old enough."""
+
+_LONG_AGO = 631_152_000
+"""The year 1990, from which no record can be."""
+
+_NEAR = (1, 7, 30, 365)
+"""Days before now in which a record is looked for that does not show its time."""
+
+UNITS = {"minutes": 60, "hours": 3_600, "days": DAY}
+
 _WHOLE = ".000000Z"
 
+_NO_RECORD = "no record was found by it"
 
-@cache  # It looks at each field of a page, and most questions need it.
-def find_pin(probe: Probe) -> Pin | None:
-    """Find a record that the range returns where its own time is, and a whole second.
 
-    Returns:
-        What identifies it, its time, and the path of that time; None if there is no
-        such record.
+class Anchor(NamedTuple):
+    """A record that a range returns, and where it lies."""
+
+    key: str
+    """What identifies it."""
+
+    start: int
+    """It does not lie before this instant, in UTC seconds since 1970."""
+
+    end: int
+    """It does not lie after this one."""
+
+    path: Path
+    """Where its time is; empty if it does not show it."""
+
+
+@cache
+def find_anchor(probe: Probe) -> Anchor:
+    """Find the first record of the list that the range returns near its own time.
+
+    As the first one, it is on the first page of any range in the same order.
+
+    Raises:
+        TooFewError: The range returns no record at all.
     """
     page = probe.pages()[0]
     for path in time_paths(page):
-        shown = zip(page.times(path), page.keys, strict=True)
-        for at, key in [each for each in shown if each[0].endswith(_WHOLE)][:1]:
-            second = times.parse_instant(at)
-            near = probe.between(second - 1, second + 1)
-            others = near.times(path) if near and key in near.keys else [""]
-            if min(others) > times.format_instant(second - 2 * DAY):
-                return key, second, path
+        anchor = _anchor_by(probe, page, path)
+        if anchor:
+            return anchor
+    now = probe.api.now
+    for days in _NEAR:
+        start = now - days * DAY
+        found = probe.between(start, now)
+        if found and found.keys:
+            return Anchor(found.keys[0], start, now, ())
+    raise TooFewError(_NO_RECORD)
+
+
+def _anchor_by(probe: Probe, page: Answer, path: Path) -> Anchor | None:
+    """Return the first record of a page with a whole second, if it lies there."""
+    for key, time in zip(page.keys, page.times(path), strict=True):
+        if not time.endswith(_WHOLE):
+            continue
+        second = times.parse_instant(time)
+        near = probe.between(second - 1, second + 1)
+        if near is None or key not in near.keys:
+            return None
+        # Ranges may be rounded to days, but what is older is not near.
+        oldest = times.format_instant(second - 2 * DAY)
+        if min(near.times(path)) < oldest:
+            return None
+        return Anchor(key, second, second, path)
     return None
 
 
-def is_ignored(probe: Probe) -> bool:
-    """Return whether the range returns records of next year."""
-    later = probe.api.now + 365 * DAY
-    return not find_pin(probe) and bool(probe.keys(later, later + 1))
+@cache
+def ignored_bounds(probe: Probe) -> str:
+    """Return which bounds of the range are ignored: "both", "start", "end" or none.
+
+    It asks for a second of next year, which only a range that ignores its start has
+    records for, and for one of 1990, which tells the same about its end.
+
+    Raises:
+        UnsettledError: The API refuses both, or the range returns nothing at all.
+    """
+    now = probe.api.now
+    later = probe.between(now + 365 * DAY, now + 365 * DAY + 1)
+    before = probe.between(_LONG_AGO, _LONG_AGO + 1)
+    if later is None and before is None:
+        return _compare_days(probe)
+    ignores_start = bool(later and later.keys)
+    ignores_end = bool(before and before.keys)
+    if ignores_start and ignores_end:
+        return "both"
+    if ignores_start:
+        # Where the past is refused, its end is not known.
+        return "start" if before else "both"
+    if ignores_end:
+        return "end" if later else "both"
+    find_anchor(probe)
+    return ""
+
+
+def _compare_days(probe: Probe) -> str:
+    """Tell from two days that do not touch whether a range is obeyed."""
+    now = probe.api.now
+    today = probe.keys(now - DAY, now)
+    before = probe.keys(now - 3 * DAY, now - 2 * DAY)
+    if today & before:
+        return "both"
+    if today and before:
+        return ""
+    raise UnsettledError("the API refuses the past and the future")
 
 
 def restricts(probe: Probe) -> Found:
     """Does the range restrict the records?"""
-    return "ignored" if is_ignored(probe) else "yes", {}
+    bounds = ignored_bounds(probe)
+    if not bounds:
+        return "yes", {}
+    if bounds == "both":
+        return "ignored", {}
+    return "half", {"bound": bounds}
 
 
-def _pin(probe: Probe) -> Pin:
-    if is_ignored(probe):
+def _obeying(probe: Probe) -> Anchor:
+    """Return an anchor of a range that obeys its bounds."""
+    if ignored_bounds(probe):
         raise UnsettledError
-    if not (pin := find_pin(probe)):
+    return find_anchor(probe)
+
+
+def _at_second(probe: Probe) -> Anchor:
+    """Return an anchor whose second is known."""
+    anchor = _obeying(probe)
+    if not anchor.path:
         raise UnsettledError("no record shows its time there in whole seconds")
-    return pin
+    return anchor
 
 
 def includes_ends(probe: Probe) -> Found:
     """Do the ends of a range belong to it?"""
-    key, second, _ = _pin(probe)
-    if key in probe.keys(second, second):
+    key, second, _, _ = _at_second(probe)
+    if probe.holds(key, second, second):
         return "both", {}
-    start = key in probe.keys(second, second + 60)
-    end = key in probe.keys(second - 60, second)
-    return ["neither", "only_end", "only_start", "both"][2 * start + end], {}
+    start = probe.holds(key, second, second + 60)
+    end = probe.holds(key, second - 60, second)
+    if start and end:
+        return "both", {}
+    if start:
+        return "only_start", {}
+    return "only_end" if end else "neither", {}
+
+
+@cache
+def rounded_to(probe: Probe) -> str:
+    """Return the unit that a range is rounded to, empty if it is to seconds.
+
+    It asks for another second of the same minute, hour or day, far from the anchor. If
+    that returns the anchor, the range is rounded.
+    """
+    key, second, _, _ = _at_second(probe)
+    rounded = ""
+    for name, unit in UNITS.items():
+        inside = second % unit
+        other = second - inside
+        if inside < unit / 2:
+            other += unit - 2
+        if not probe.holds(key, other, other + 1):
+            break
+        rounded = name
+    return rounded
 
 
 def is_rounded(probe: Probe) -> Found:
     """Are the ends of a range rounded to minutes, hours or days?"""
-    (key, second, _), rounded = _pin(probe), ""
-    for name, unit in (("minutes", 60), ("hours", 3_600), ("days", DAY)):
-        # A second of the same minute, hour or day, far from the record.
-        inside = second % unit
-        other = second - inside + (0 if inside >= unit / 2 else unit - 2)
-        if key not in probe.keys(other, other + 1):
-            break
-        rounded = name
-    return "yes" if rounded else "no", {"unit": rounded}
+    unit = rounded_to(probe)
+    return "yes" if unit else "no", {"unit": unit}
 
 
-def _width(probe: Probe, days: int) -> Found:
-    """Return what the API makes of a range that is so many days wide."""
-    if is_ignored(probe):
-        raise UnsettledError
-    end, near = probe.api.now, [DAY, 15 * DAY, 182 * DAY]
-    if pin := find_pin(probe):
-        end, near = pin[1] + 1, [2]
-    if not (wide := probe.between(end - days * DAY, end)):
-        return "refused", {}
-    # A range that is cut lacks what is near its end.
-    late = (probe.keys(end - each, end) for each in near if each < days * DAY)
-    if not (keys := next(filter(None, late), None)):
-        raise UnsettledError("it returns too few records")
-    if not keys.isdisjoint(wide.keys):
-        return "yes", {}
-    if wide.page.has_more:
-        raise UnsettledError("it returns too many records")
-    return "cut", {}
+def _width(probe: Probe, days: int) -> str:
+    """Return what the API makes of a range that is so many days wide.
+
+    It asks for a range that ends with the anchor, and for one that begins with it. A
+    range that is cut lacks what is at one of its ends, whichever the API cuts off.
+
+    Returns:
+        "yes", "cut" or "refused".
+
+    Raises:
+        UnsettledError: It cannot be told.
+    """
+    anchor = _obeying(probe)
+    length = days * DAY
+    # A second more, as an end may not belong to the range.
+    end = anchor.end + 1
+    start = anchor.start - 1
+    before = _part(probe, anchor.key, end - length, end, end - length)
+    after = _part(probe, anchor.key, start, start + length, start + length - DAY)
+    if after == "outside":
+        after = _last_days(probe, length)
+    for outcome in ("cut", "refused"):
+        if outcome in {before, after}:
+            return outcome
+    if before == after == "yes":
+        return "yes"
+    raise UnsettledError("the API refuses the past or the future that it takes")
 
 
-may_be_a_year_wide = partial(_width, days=365)
+def _part(probe: Probe, key: str, start: int, end: int, far: int) -> str:
+    """Return what the API makes of an interval that a record lies in.
+
+    Args:
+        probe: The range.
+        key: What identifies the record.
+        start: Where the interval begins.
+        end: Where it ends.
+        far: Where its day begins that is farthest from the record.
+
+    Returns:
+        "yes", "cut" or "refused"; "outside" if the API refuses that day as well, so
+        that the width is not the reason.
+    """
+    held = probe.holds(key, start, end)
+    if held is not None:
+        return "yes" if held else "cut"
+    if probe.between(far, far + DAY) is None:
+        return "outside"
+    return "refused"
+
+
+def _last_days(probe: Probe, length: int) -> str:
+    """Return what the API makes of a range up to now, where it refuses the future."""
+    now = probe.api.now
+    start = now - length
+    first = probe.between(start, start + DAY)
+    if first is None or not first.keys:
+        return "outside"
+    return _part(probe, first.keys[-1], start, now, start)
+
+
+def may_be_a_year_wide(probe: Probe) -> Found:
+    """May a range be a year wide?"""
+    return _width(probe, 365), {}
 
 
 def may_be_30_days_wide(probe: Probe) -> Found:
     """May a range be as wide as a time window, and is it read completely?"""
-    with suppress(UnsettledError):
-        if _width(probe, 365)[0] == "yes":
-            return "yes", {}
-    case, _ = _width(probe, 30)
+    case = _width(probe, 30)
     if case == "yes":
         return case, {}
-    return case, {"window_days": 7 if _width(probe, 7)[0] == "yes" else 1}
+    days = 7 if _width(probe, 7) == "yes" else 1
+    is_longer = probe.stream.settings.window > days * DAY
+    return case, {"window_days": days if is_longer else None}
 
 
 def may_end_in_the_future(probe: Probe) -> Found:
@@ -116,23 +278,59 @@ def may_end_in_the_future(probe: Probe) -> Found:
     return "yes" if probe.between(now - DAY, now + DAY) else "no", {}
 
 
+@cache
 def earliest(probe: Probe) -> int:
-    """Return the earliest instant that the API answers for, at most ten years ago."""
-    days, now = _OLDEST, probe.api.now
+    """Return the earliest instant that the API answers for, at most ten years ago.
 
-    def is_refused(days: int) -> bool:
-        start = now - days * DAY
-        return probe.between(start, start + DAY) is None
-
-    if is_refused(days):
-        days = bisect(range(days), 0, key=is_refused) - 1
+    Raises:
+        UnsettledError: It refuses even the last day.
+    """
+    now = probe.api.now
+    if not _is_refused(_OLDEST, probe):
+        return now - _OLDEST * DAY
+    days = bisect(range(_OLDEST), 0, key=partial(_is_refused, probe=probe)) - 1
+    if days < 0:
+        raise UnsettledError("the API refuses each day")
     return now - days * DAY
+
+
+def _is_refused(days: int, probe: Probe) -> bool:
+    """Return whether the API refuses the day that began so many days ago."""
+    start = probe.api.now - days * DAY
+    return probe.between(start, start + DAY) is None
 
 
 def reaches_back(probe: Probe) -> Found:
     """From when on does the API answer? The ranges of a stream likely reach as far."""
     instant = earliest(probe.ranges[0])
+    if instant == probe.api.now - _OLDEST * DAY:
+        return "yes", {"date": "", "start_date": None}
     date = times.format_instant(instant + DAY)[:10]
-    is_late = times.parse_instant(probe.stream.config["start_date"]) >= instant
-    case = "yes" if instant == probe.api.now - _OLDEST * DAY else "no"
-    return case, {"date": date, "start_date": None if is_late else date}
+    is_late = probe.stream.settings.start >= instant
+    return "no", {"date": date, "start_date": None if is_late else date}
+
+
+def returns_newest_signal(probe: Probe) -> Found:
+    """Does `date_found` return a lead's newest signal?
+
+    It asks for leads that were found a month ago. One of them whose signal is newer
+    says yes; one that only `latest_signal` returns for the last month says no.
+    """
+    path = probe.stream.time_fields.get("latest_signal")
+    if not path:
+        raise UnsettledError
+    by_found, by_signal = probe.ranges
+    if ignored_bounds(by_found) or ignored_bounds(by_signal):
+        # Any lead would be there, whatever its signal is.
+        raise UnsettledError
+    now = probe.api.now
+    month = now - 30 * DAY
+    found = by_found.between(month - 30 * DAY, month)
+    signals = dict[str, str]()
+    if found:
+        signals = dict(zip(found.keys, found.times(path), strict=True))
+    if max(signals.values(), default="") > times.format_instant(month):
+        return "yes", {}
+    if by_signal.keys(month, now) & signals.keys():
+        return "no", {}
+    raise TooFewError("no lead that was found a month ago got another signal")

@@ -1,25 +1,27 @@
 """What the check-up has found, and how it is printed."""
 
 import textwrap
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
-from itertools import groupby
-from operator import attrgetter
 from typing import Literal, NamedTuple
 
 import msgspec
+
+from tap_leadintent.checkup.play import Cost
+from tap_leadintent.words import counted
 
 SET = "meltano config set tap-leadintent"
 """Begins each command that sets something."""
 
 _INDENT = " " * 16
 _HEADING = (
-    "\nEstimate                 oldest       rows  s a page  first load  hourly run"
+    "Estimate, in requests (records returned)",
+    "  {:18}{:>8}{:>11}{:>20}{:>18}{:>18}".format(
+        "", "oldest", "rows", "first load", "hourly run", "deepest run"
+    ),
 )
-_VOLUME = "  {:20}{:>9}{:11,}{:10.2f}{:12,.0f}{:12,.0f}"
-_TOTAL = "  {:50}{:12,.1f}{:12,.1f}"
+_VOLUME = "  {:18}{:>8}{:11,}{:>20}{:>18}{:>18}"
 _wrap = partial(
     textwrap.wrap, width=96, subsequent_indent=f"{_INDENT}  ", break_long_words=False
 )
@@ -54,6 +56,8 @@ class Finding(msgspec.Struct):
     """What it means for the data, if the API does something else than is assumed."""
     action: str = ""
     """What to do about it."""
+    lacks_records: bool = False
+    """Whether there are too few records for an answer."""
 
 
 class Volume(NamedTuple):
@@ -65,10 +69,11 @@ class Volume(NamedTuple):
     rows: int
     seconds: float
     """How long a page takes."""
-    first_load: float
-    """Requests of a first load."""
-    hourly_run: float
-    """Requests of an hourly run."""
+    first_load: Cost
+    hourly_run: Cost
+    """What an hourly run takes on average."""
+    deepest_run: Cost
+    """What the run takes that reads most again."""
 
 
 class Report(msgspec.Struct):
@@ -80,9 +85,9 @@ class Report(msgspec.Struct):
     is_interrupted: bool = False
     findings: list[Finding] = []
     estimate: list[Volume] = []
-    total_requests: tuple[float, float] = (0, 0)
-    """Requests of a first load, and of an hourly run."""
-    total_minutes: tuple[float, float] = (0, 0)
+    total: list[Cost] = []
+    """What all streams take: a first load, an hourly run, the deepest run."""
+    minutes: list[int] = []
     """How long they take."""
     commands: list[str] = []
     """Suggested settings."""
@@ -92,32 +97,79 @@ def write(report: Report) -> Iterator[str]:
     """Yield the lines of a report."""
     yield f"tap-leadintent {report.version}"
     yield f"{report.requests} requests in {report.seconds:.0f} s"
-    for group, findings in groupby(report.findings, attrgetter("group")):
-        yield f"\n{group}"
-        for _, found in groupby(findings, attrgetter("question")):
-            yield from _write_answers(found)
+    for group in dict.fromkeys(each.group for each in report.findings):
+        found = [each for each in report.findings if each.group == group]
+        yield from _write_group(group, found)
     if report.estimate:
-        yield _HEADING
-        yield from (_VOLUME.format(*each) for each in report.estimate)
-        yield _TOTAL.format("requests", *report.total_requests)
-        yield _TOTAL.format("minutes", *report.total_minutes)
-    if report.commands:
-        yield "\nSuggested settings"
-        yield from (f"  {command}" for command in report.commands)
-    if report.is_interrupted:
-        yield "\nInterrupted: the other questions were not asked."
-
-
-def _write_answers(findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield the lines of a question's answers; those that say the same share a line."""
-    alike = defaultdict[tuple[str, ...], list[str]](list)
-    for each in findings:
-        texts = (each.verdict, each.question, each.answer, each.meaning, each.action)
-        alike[texts].append(each.about)
-    for (verdict, question, answer, meaning, action), about in alike.items():
-        is_same_for_all = len(alike) == 1 and (len(about) > 1 or not about[0])
-        where = "" if is_same_for_all else f" ({', '.join(about)})"
-        yield from _wrap(f"  {verdict:14}{question} {answer}{where}")
-        yield from _wrap(f"{_INDENT}{meaning}") if meaning else ()
+        yield from _write_estimate(report)
+    actions = dict.fromkeys(each.action for each in report.findings if each.action)
+    if actions:
+        yield "What to do"
         # A command is pasted, so its line is not broken.
-        yield from [f"{_INDENT}-> {action}"] if action else ()
+        yield from (f"  {action}" for action in actions)
+    if report.commands:
+        yield "Suggested settings"
+        yield from (f"  {command}" for command in report.commands)
+    yield from _write_open(report.findings)
+    if report.is_interrupted:
+        yield "Interrupted: the other questions were not asked."
+
+
+def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield the lines of a group: what is as described in a few, then the rest."""
+    alike = dict[tuple[str, str, str, str], list[str]]()
+    answers = dict[str, set[str]]()
+    for each in findings:
+        if each.lacks_records:
+            continue
+        key = (each.question, each.answer, each.meaning, each.verdict)
+        alike.setdefault(key, []).append(each.about)
+        answers.setdefault(each.question, set()).add(each.answer)
+    if not alike:
+        return
+    yield group
+    ordinary = list[str]()
+    others = list[str]()
+    for (question, answer, meaning, verdict), about in alike.items():
+        text = f"{question} {answer}"
+        is_ordinary = verdict == "as described"
+        if about[0] and not (is_ordinary and len(answers[question]) == 1):
+            text = f"{text} ({', '.join(about)})"
+        if is_ordinary:
+            ordinary.append(text)
+            continue
+        others += _wrap(f"  {verdict:14}{text}")
+        if meaning:
+            others += _wrap(f"{_INDENT}{meaning}")
+    if ordinary:
+        yield from _wrap(f"  as described  {'; '.join(ordinary)}")
+    yield from others
+
+
+def _write_estimate(report: Report) -> Iterator[str]:
+    """Yield the table of what streams take."""
+    yield from _HEADING
+    for volume in report.estimate:
+        costs = (volume.first_load, volume.hourly_run, volume.deepest_run)
+        texts = map(_write_cost, costs)
+        yield _VOLUME.format(volume.stream, volume.oldest, volume.rows, *texts)
+    rows = sum(volume.rows for volume in report.estimate)
+    if len(report.estimate) > 1:
+        yield _VOLUME.format("all", "", rows, *map(_write_cost, report.total))
+    minutes = "{:,} / {:,} / {:,}".format(*report.minutes)
+    yield f"  at most {minutes} minutes"
+
+
+def _write_cost(cost: Cost) -> str:
+    return f"{cost.requests:,.0f} ({cost.records:,.0f})"
+
+
+def _write_open(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield a line about what cannot be settled for want of records."""
+    lacking = dict[str, int]()
+    for each in findings:
+        if each.lacks_records:
+            lacking[each.about] = lacking.get(each.about, 0) + 1
+    if lacking:
+        texts = (f"{about} ({counted(n, 'question')})" for about, n in lacking.items())
+        yield f"Cannot be settled for want of records: {', '.join(texts)}"

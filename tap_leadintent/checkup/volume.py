@@ -1,28 +1,186 @@
-"""Estimates what a first load and an hourly run take, and suggests settings."""
+"""Estimates what the runs of the tap take, and suggests settings.
+
+How a long history is spread is found by halving it; what a run over it takes is counted
+by playing the run (`play.py`).
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
-from math import log2
-from statistics import fmean, median
+from dataclasses import dataclass, field
+from math import ceil
+from statistics import median
+from typing import NamedTuple
 
 from tap_leadintent import times
-from tap_leadintent.checkup import ranges
-from tap_leadintent.checkup.probe import DAY, Path, Probe, UnsettledError
-from tap_leadintent.checkup.questions import LONG_LIST, is_list_complete
-from tap_leadintent.checkup.report import SET, Report, Volume, replication_command
+from tap_leadintent.checkup import questions, ranges
+from tap_leadintent.checkup.play import Cost, History, play
+from tap_leadintent.checkup.probe import DAY, PAGE, Answer, Path, Probe, UnsettledError
+from tap_leadintent.checkup.report import (
+    SET,
+    Finding,
+    Report,
+    Volume,
+    replication_command,
+)
+from tap_leadintent.config.scope import scope_of
 from tap_leadintent.errors import StreamError
+from tap_leadintent.replication.plan import next_readings
+from tap_leadintent.replication.protocol import OVERLAP_SECONDS
 
-_DESCENTS, _GOLDEN = 24, 0.618034
-"""Descents into a history, and by what part of it one lies after another, so that they
-are spread evenly."""
-_PROBES, _PARTLY_FULL = 8, 1.15
-"""Requests with which the tap finds out how dense a history is, and how many pages it
-reads for a full one."""
-_LONG_LOAD, _LONG_LIST, _DEAR_RUN = 30, 1_000, 100
-"""Minutes of a first load, records of a list, and requests of an hourly run that are
-many."""
-_MOST_READERS, _SHORT_LOOKBACK = 32, 7
-"""The most and the least that is suggested for `concurrency` and `lookback_days`."""
+_DESCENTS = 24
+"""Descents into a history."""
+
+_GOLDEN = 0.618034
+"""By what part of the history one descent lies after another, so that they are spread
+evenly."""
+
+_MOST_TIMES = 20_000
+"""Records of a history that is played. In a larger one, each stands for several, and
+pages are as much smaller."""
+
+_HOUR = 3_600
+
+_MOST_REQUESTS = 10_000
+"""Requests of a first load that need no thought."""
+
+_LONG_LOAD = 30
+"""Minutes of a first load that are many."""
+
+_LONG_LIST = 1_000
+"""Records of a list that are many."""
+
+_DEAR_RUN = 100
+"""Requests of an hourly run that are many."""
+
+_MOST_READERS = 32
+"""The most that is suggested for `concurrency`."""
+
+_SHORT_LOOKBACK = 7
+"""The least that is suggested for `lookback_days`."""
+
+
+@dataclass
+class Part:
+    """A part of a history, which is halved until a page holds all of it."""
+
+    probe: Probe
+    start: int
+    end: int
+    page: Answer | None = None
+    """The first page of it; None if the API refuses it, or if it was not asked for."""
+    halves: list["Part"] = field(default_factory=list)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a page holds all of it."""
+        is_second = self.end - self.start <= 1
+        return is_second or (self.page is not None and not self.page.page.has_more)
+
+    def look(self) -> None:
+        """Ask for its first page."""
+        self.page = self.probe.between(self.start, self.end)
+
+    def descend(self, place: float) -> None:
+        """Halve it until a page holds a part.
+
+        Where both halves hold more than a page, one of them is halved on: the first if
+        the place, from 0 to 1, is in its half.
+        """
+        if self.is_known:
+            return
+        if not self.halves:
+            self.halve((self.start + self.end) // 2)
+        unknown = [half for half in self.halves if not half.is_known]
+        if unknown:
+            number, place = divmod(place * len(unknown), 1)
+            unknown[int(number)].descend(place)
+
+    def halve(self, middle: int) -> None:
+        """Ask for the first pages of what lies before an instant, and after it."""
+        halves = [
+            Part(self.probe, self.start, middle),
+            Part(self.probe, middle, self.end),
+        ]
+        for half in halves:
+            half.look()
+        self.halves = halves
+
+    def records(self) -> float:
+        """Estimate how many records it holds.
+
+        A half that was not halved on is taken to be like the other one.
+        """
+        if self.is_known:
+            return len(self.page.keys) if self.page else 0
+        total = 0.0
+        for half in self.halves:
+            total += self._like(half).records()
+        if total:
+            return total
+        return 2 * len(self.page.keys) if self.page else 0
+
+    def _like(self, half: "Part") -> "Part":
+        """Return a half, or the other one if that is known better."""
+        if half.is_known or half.halves:
+            return half
+        for other in self.halves:
+            if other.halves:
+                return other
+        return half
+
+    def times(self, path: Path, every: float) -> list[int]:
+        """Return when its records come, each of which stands for several.
+
+        Args:
+            path: Where records show their times; empty if they do not.
+            every: For how many records one stands.
+        """
+        if not self.is_known and self.halves:
+            found = list[int]()
+            for half in self.halves:
+                like = self._like(half)
+                moved = half.start - like.start
+                found += [time + moved for time in like.times(path, every)]
+            return found
+        records = self.records() / every
+        # Where a part of a record is left, its place decides.
+        count = int(records)
+        count += (self.start % 997) / 997 < records - count
+        shown = self._shown(path)
+        found = list[int]()
+        for number in range(count):
+            share = (number + 0.5) / count
+            if shown:
+                found.append(shown[int(share * len(shown))])
+            else:
+                found.append(self.start + int(share * (self.end - self.start)))
+        return found
+
+    def _shown(self, path: Path) -> list[int]:
+        """Return the times that its records show, if all lie within it."""
+        if not (path and self.page):
+            return []
+        found = list[int]()
+        for time in self.page.times(path):
+            if not time:
+                return []
+            second = times.parse_instant(time)
+            if not self.start <= second <= self.end:
+                return []
+            found.append(second)
+        return sorted(found)
+
+
+class Estimated(NamedTuple):
+    """A history, as far as it is known."""
+
+    history: History
+    rows: float
+    """How many records it has."""
+    every: float
+    """For how many records one of the history stands."""
+    factor: float
+    """How many pages one of the history stands for."""
 
 
 def estimate(report: Report, probes: Sequence[Probe], *, has_start: bool) -> None:
@@ -33,114 +191,291 @@ def estimate(report: Report, probes: Sequence[Probe], *, has_start: bool) -> Non
         probes: The probes of the streams that can be read.
         has_start: Whether the user has set `start_date`.
     """
-    rows = {probe: list[float]() for probe in probes}
+    parts = _descend_all(probes)
+    for probe in probes:
+        try:
+            report.estimate.append(_volume(probe, parts.get(probe)))
+        except (StreamError, UnsettledError) as error:
+            reason = questions.explain(error)
+            if reason:
+                report.findings.append(_unknown(probe, reason))
+    _add_totals(report, probes)
+    _suggest(report, probes, has_start=has_start)
+
+
+def _unknown(probe: Probe, reason: str) -> Finding:
+    return Finding(
+        group="Estimate",
+        question="What do runs take?",
+        assumed="not known",
+        about=probe.stream.name,
+        verdict="unknown",
+        answer=f"cannot be settled: {reason}",
+    )
+
+
+def _descend_all(probes: Sequence[Probe]) -> dict[Probe, Part]:
+    """Halve the histories of the streams that are too long to be listed.
+
+    The streams take turns, so that each gets as many of the requests.
+    """
+    parts = dict[Probe, Part]()
     for number in range(_DESCENTS):
-        # What was asked before costs nothing, so long histories get most requests.
-        for probe, counts in rows.items():
+        for probe in probes:
             with suppress(StreamError, UnsettledError):
-                counts.append(_rows(probe, number * _GOLDEN % 1))
-    for probe in (probe for probe, counts in rows.items() if counts):
-        with suppress(StreamError, UnsettledError):
-            report.estimate.append(_volume(probe, fmean(rows[probe])))
-    config = probes[0].stream.config
-    seconds = median(each.seconds for probe in probes for each in probe.known)
-    fastest = 1 / config.get("max_requests_per_minute", 1e9)
-    minutes = max(seconds / 60 / config["concurrency"], fastest)
-    first = sum(each.first_load for each in report.estimate)
-    hourly = sum(each.hourly_run for each in report.estimate)
-    report.total_requests = (first, hourly)
-    report.total_minutes = (first * minutes, hourly * minutes)
-    oldest = min((each.oldest for each in report.estimate if each.oldest), default="")
-    if oldest and not has_start:
-        report.commands.append(f"{SET} start_date {oldest}-01")
-    if first * minutes > _LONG_LOAD and config["concurrency"] < _MOST_READERS:
-        readers = min(_MOST_READERS, 2 * config["concurrency"])
-        report.commands.append(f"{SET} concurrency {readers}")
-    if hourly > _DEAR_RUN and config["lookback_days"] > _SHORT_LOOKBACK:
-        report.commands.append(f"{SET} lookback_days {_SHORT_LOOKBACK}")
-    lists = {p.stream.name for p in probes if p.ranges and not p.stream.is_incremental}
-    report.commands += [
-        replication_command(each.stream, "INCREMENTAL")
-        for each in report.estimate
-        if each.stream in lists and each.rows > _LONG_LIST
-    ]
+                if probe not in parts and not _needs_halving(probe):
+                    continue
+                if probe not in parts:
+                    parts[probe] = _root(probe)
+                parts[probe].descend(number * _GOLDEN % 1)
+    return parts
 
 
-def _rows(probe: Probe, place: float) -> float:
-    """Estimate how many records a first load gets; see `_descend`."""
-    pages, start = probe.pages(LONG_LIST), _start(probe)
-    if not pages[-1].page.has_more and _is_complete(probe):
-        path, since = _path(probe), times.format_instant(start)
-        at = (each for page in pages for each in page.times(path))
-        return sum(not each or each >= since for each in at)
-    # Otherwise, a page of a range that is cut would be taken for all of it.
-    if not probe.ranges or not _is_usable(probe.ranges[0]):
-        raise UnsettledError
-    return _descend(probe.ranges[0], start, probe.api.now, place)
+def _root(probe: Probe) -> Part:
+    """Return the history of a stream, cut where the deepest run begins.
+
+    So that part is looked at in half of the descents, however short it is.
+    """
+    start = _start(probe)
+    now = probe.api.now
+    root = Part(probe.ranges[0], start, now)
+    root.look()
+    cut = now - _deepest(probe)
+    if not root.is_known and start < cut and probe.stream.is_incremental:
+        root.halve(cut)
+    return root
 
 
-def _is_complete(probe: Probe) -> bool:
-    """Return whether the list has all that a first load gets."""
+def _deepest(probe: Probe) -> int:
+    """Return how many seconds the deepest run reads again."""
+    readings = next_readings(probe.api.now, probe.stream.settings.lookback)
+    return readings[-1][1] if readings else _HOUR
+
+
+def _needs_halving(probe: Probe) -> bool:
+    """Return whether a history is to be found out by its first time range."""
+    if not probe.ranges:
+        return False
+    if not _is_listed(probe):
+        return _is_usable(probe.ranges[0])
+    return False
+
+
+def _is_listed(probe: Probe) -> bool:
+    """Return whether the list has all records, with their times if a run needs them."""
+    pages = probe.pages(questions.LONG_LIST)
+    if pages[-1].page.has_more:
+        return False
     if not probe.stream.is_incremental:
         return True
-    return not probe.list_fields and is_list_complete(probe)[0] == "yes"
+    if probe.list_fields or not _path(probe):
+        return False
+    return questions.is_list_complete(probe)[0] == "yes"
 
 
 def _is_usable(probe: Probe) -> bool:
     """Return whether the range returns all that it is asked for, and no more."""
+    if ranges.ignored_bounds(probe):
+        return False
     with suppress(UnsettledError):
         return ranges.may_be_a_year_wide(probe)[0] != "cut"
-    return not ranges.is_ignored(probe)
+    return True
 
 
 def _path(probe: Probe) -> Path:
-    """Return the path of a time that a range is about; empty if there is none."""
-    pins = map(ranges.find_pin, probe.ranges[::-1])
-    return next((path for _, _, path in filter(None, pins)), ())
+    """Return the path of the time that the first range is about, if records show it."""
+    with suppress(UnsettledError):
+        return ranges.find_anchor(probe.ranges[0]).path
+    return ()
 
 
 def _start(probe: Probe) -> int:
     if not probe.stream.is_incremental:
         return 0
-    start = times.parse_instant(probe.stream.config["start_date"])
-    return max(ranges.earliest(probe.ranges[0]), start)
+    earliest = ranges.earliest(probe.ranges[0])
+    return max(earliest, probe.stream.settings.start)
 
 
-def _volume(probe: Probe, rows: float) -> Volume:
-    stream, config, now = probe.stream, probe.stream.config, probe.api.now
-    at = (times.time_at(_path(probe), each) for each in probe.records.values())
-    oldest = min(filter(None, at), default="")
-    first = hourly = rows / config["page_size"]
-    if stream.is_incremental:
-        start = _start(probe)
-        span = now - max(start, times.parse_instant(oldest) if oldest else start)
-        # A time is read again whenever its age has about doubled.
-        readings = 1 + log2(max(1.0, 24 * config["lookback_days"]))
-        hourly = readings * hourly * 3_600 / max(span, DAY) + 0.5
-        windows = (now - start) / DAY / config["window_days"]
-        first = _PROBES + windows + _PARTLY_FULL * first
-    count = len(probe.ranges) if stream.is_incremental else 1
-    requests = [count * max(1, each) for each in (first, hourly)]
-    seconds = median(answer.seconds for answer in probe.known)
-    return Volume(stream.name, oldest[:7], round(rows), seconds, *requests)
+def _volume(probe: Probe, part: Part | None) -> Volume:
+    """Return what a stream holds, and what reading it takes.
 
-
-def _descend(probe: Probe, start: int, end: int, place: float) -> float:
-    """Estimate how many records an interval holds.
-
-    It is halved until one page holds a part completely. Where both halves hold more,
-    one of them stands for both: the first if the place, from 0 to 1, is in its half.
+    Raises:
+        UnsettledError: It is not known well enough.
     """
-    page = probe.between(start, end)
-    if end - start <= 1 or (page and not page.page.has_more):
-        return len(page.keys) if page else 0
-    middle = (start + end) // 2
-    halves, rows = [(start, middle), (middle, end)], 0.0
-    for each in tuple(halves):
-        if (page := probe.between(*each)) and not page.page.has_more:
-            rows += len(page.keys)
-            halves.remove(each)
-    if halves:
-        number, place = divmod(place * len(halves), 1)
-        rows += len(halves) * _descend(probe, *halves[int(number)], place)
-    return rows
+    seconds = median(answer.seconds for answer in probe.known)
+    if not probe.stream.is_incremental:
+        return _list_volume(probe, part, seconds)
+    for each in probe.ranges:
+        if ranges.ignored_bounds(each):
+            raise UnsettledError(f"{each.range} is not obeyed")
+    known = _history(probe, part)
+    oldest = ""
+    if known.history.times:
+        oldest = times.format_instant(known.history.times[0])[:7]
+    first, hourly, deepest = _play_runs(probe, known)
+    return Volume(
+        probe.stream.name, oldest, round(known.rows), seconds, first, hourly, deepest
+    )
+
+
+def _list_volume(probe: Probe, part: Part | None, seconds: float) -> Volume:
+    """Return what a list takes, which each run reads completely."""
+    pages = probe.pages(questions.LONG_LIST)
+    rows = float(sum(len(page.keys) for page in pages))
+    requests = float(len(pages))
+    if pages[-1].page.has_more:
+        listed = rows
+        rows = _records(part, listed)
+        requests = ceil(requests * rows / listed)
+    cost = _whole(Cost(requests, rows))
+    return Volume(probe.stream.name, "", round(rows), seconds, cost, cost, cost)
+
+
+def _records(part: Part | None, least: float) -> float:
+    """Return how many records a part holds; it is known to hold more than the least."""
+    if part is None:
+        pages = questions.LONG_LIST
+        raise UnsettledError(f"its list has more than {pages} pages, and no range")
+    records = part.records()
+    if records < least:
+        raise UnsettledError("its ranges return less than its list")
+    return records
+
+
+def _history(probe: Probe, part: Part | None) -> Estimated:
+    """Return the history of a stream as its first range returns it."""
+    unit = ranges.UNITS.get(_rounded(probe), 1)
+    page = _full_page(probe)
+    start = probe.stream.settings.start
+    if part is None:
+        if not _is_listed(probe):
+            raise UnsettledError("its time ranges are cut, or no requests are left")
+        path = _path(probe)
+        found = list[int]()
+        for each in probe.pages(questions.LONG_LIST):
+            for time in each.times(path):
+                second = times.parse_instant(time)
+                if second >= start:
+                    found.append(second)
+        found.sort()
+        return Estimated(History(found, page, unit), len(found), 1, 1)
+    if not (part.is_known or part.halves):
+        raise UnsettledError("no requests are left; see --max-requests")
+    rows = part.records()
+    every = max(1.0, rows / _MOST_TIMES)
+    found = sorted(part.times(_path(probe), every))
+    thin = max(1, round(page / every))
+    factor = page / every / thin
+    # Where records are thinned beyond the size of a page, pages stand for several.
+    return Estimated(History(found, thin, unit), rows, every, 1 / factor)
+
+
+def _rounded(probe: Probe) -> str:
+    with suppress(StreamError, UnsettledError):
+        return ranges.rounded_to(probe.ranges[0])
+    return ""
+
+
+def _full_page(probe: Probe) -> int:
+    """Return how many records a full page of a run holds."""
+    asked = probe.stream.settings.page_size
+    longest = 0
+    for answer in probe.known:
+        if answer.page.has_more or len(answer.keys) > answer.limit:
+            longest = max(longest, len(answer.keys))
+    if longest > PAGE:
+        return longest
+    return min(asked, longest) if longest else asked
+
+
+def _play_runs(probe: Probe, known: Estimated) -> tuple[Cost, Cost, Cost]:
+    """Return what a first load, an hourly run and the deepest run take.
+
+    How much an hourly run reads again depends on the time. Every second run reads the
+    least, every fourth the next more, and so on.
+    """
+    settings = probe.stream.settings
+    scope = scope_of(settings, probe.stream.ranges)
+    now = probe.api.now
+
+    def run(covered_to: int | None) -> Cost:
+        cost = play(
+            known.history,
+            scope,
+            now,
+            readers=settings.concurrency,
+            widest=max(1, settings.window - OVERLAP_SECONDS),
+            covered_to=covered_to,
+        )
+        return Cost(cost.requests * known.factor, cost.records * known.every)
+
+    first = run(None)
+    planned = now - _HOUR
+    readings = next_readings(planned, settings.lookback)
+    depths = [again for _, again in readings if again >= 2 * _HOUR]
+    if not depths:
+        depths = [readings[-1][1]] if readings else [0]
+    hourly = Cost()
+    share = 1.0
+    cost = Cost()
+    for again in depths:
+        cost = run(planned - again)
+        if again != depths[-1]:
+            share /= 2
+        hourly = hourly.plus(cost.times(share))
+    return _whole(first), _whole(hourly), _whole(cost)
+
+
+def _whole(cost: Cost) -> Cost:
+    return Cost(max(1, round(cost.requests)), round(cost.records))
+
+
+def _add_totals(report: Report, probes: Sequence[Probe]) -> None:
+    """Add up the streams, and say how long they take."""
+    settings = probes[0].stream.settings
+    seconds = median(each.seconds for probe in probes for each in probe.known)
+    minutes = seconds / 60 / settings.concurrency
+    if settings.max_requests_per_minute:
+        minutes = max(minutes, 1 / settings.max_requests_per_minute)
+    total = [Cost(), Cost(), Cost()]
+    for volume in report.estimate:
+        costs = (volume.first_load, volume.hourly_run, volume.deepest_run)
+        total = [old.plus(new) for old, new in zip(total, costs, strict=True)]
+    report.total = total
+    report.minutes = [ceil(each.requests * minutes) for each in total]
+    if total[0].requests > _MOST_REQUESTS:
+        report.findings.append(
+            Finding(
+                group="Estimate",
+                question="Is a first load cheap?",
+                assumed="yes",
+                about="",
+                verdict="differs",
+                answer=f"no, it takes more than {_MOST_REQUESTS:,} requests",
+                action="set a later start_date, a longer window_days, or "
+                "max_requests_per_run to spread it over several runs",
+            )
+        )
+
+
+def _suggest(report: Report, probes: Sequence[Probe], *, has_start: bool) -> None:
+    """Suggest settings for what takes long."""
+    if not report.estimate:
+        return
+    settings = probes[0].stream.settings
+    oldest = min((each.oldest for each in report.estimate if each.oldest), default="")
+    if oldest and not has_start:
+        report.commands.append(f"{SET} start_date {oldest}-01")
+    readers = settings.concurrency
+    if report.minutes[0] > _LONG_LOAD and readers < _MOST_READERS:
+        readers = min(_MOST_READERS, 2 * readers)
+        report.commands.append(f"{SET} concurrency {readers}")
+    is_dear = report.total[1].requests > _DEAR_RUN
+    if is_dear and settings.lookback > _SHORT_LOOKBACK * DAY:
+        report.commands.append(f"{SET} lookback_days {_SHORT_LOOKBACK}")
+    streams = {probe.stream.name: probe.stream for probe in probes}
+    for volume in report.estimate:
+        stream = streams[volume.stream]
+        is_list = stream.ranges and not stream.is_incremental
+        if is_list and volume.rows > _LONG_LIST:
+            report.commands.append(replication_command(stream.name, "INCREMENTAL"))

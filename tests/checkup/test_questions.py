@@ -61,7 +61,7 @@ def test_the_sandbox_does_what_is_described(found: Found, settings: Json) -> Non
     for (question, about), row in rows.items():
         is_open = row["verdict"] == "unknown" or question == RIGHT_CLOCK
         if not is_open and question != "Fields that are not documented?":
-            answer = row["answer"].partition(", newest")[0].partition(", not by")[0]
+            answer = row["answer"].partition(", newest")[0].partition(", not sorted")[0]
             assert answer == ORDINARY[question].partition(",")[0], (question, about)
     assert {question for question, _ in rows} == {q.text for q in QUESTIONS.values()}
     assert not report["commands"]

@@ -1,0 +1,149 @@
+"""Plays the runs of the tap over a history, without a request.
+
+It is the tap's own reading, so what a run takes is counted and not guessed.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Event
+from typing import NamedTuple
+
+from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.caps import Caps
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.plan import Scope
+from tap_leadintent.replication.protocol import OVERLAP_SECONDS
+from tap_leadintent.replication.run import ReplicationRun
+
+
+class Cost(NamedTuple):
+    """What a run takes."""
+
+    requests: float = 0
+    records: float = 0
+    """Records that the API returns, as often as it does."""
+
+    def times(self, factor: float) -> "Cost":
+        """Return the cost of so many of these runs."""
+        return Cost(self.requests * factor, self.records * factor)
+
+    def plus(self, other: "Cost") -> "Cost":
+        """Return the cost of this run and another one."""
+        return Cost(self.requests + other.requests, self.records + other.records)
+
+
+class HistoryPage(NamedTuple):
+    """A page of a history."""
+
+    first: int
+    """Which record of the history is the first one of the page."""
+    records: int
+    has_more: bool
+    body: bytes = b""
+
+    @property
+    def fingerprint(self) -> int:
+        """A hash of its records."""
+        return hash((self.first, self.records))
+
+
+@dataclass
+class History:
+    """When the records of a stream come, as `replication.protocol.Api`."""
+
+    times: Sequence[int]
+    """When each came, oldest first, in UTC seconds since 1970."""
+
+    page: int
+    """The most records of a page."""
+
+    unit: int = 1
+    """Seconds that ranges are rounded to."""
+
+    pages: list[HistoryPage] = field(default_factory=list)
+    """The pages that were asked for."""
+
+    def query(self, range_name: str, interval: Interval, limit: int) -> "HistoryQuery":  # noqa: ARG002
+        """Begin a query; a page has as many records as the history says."""
+        start, end = interval
+        start -= OVERLAP_SECONDS
+        start -= start % self.unit
+        end += -(end + 1) % self.unit
+        return HistoryQuery(
+            self, bisect_left(self.times, start), bisect_right(self.times, end)
+        )
+
+    def parse(self, body: bytes) -> HistoryPage:
+        """Return the page of a body; none is ever asked for, as they are empty."""
+        raise NotImplementedError(body)
+
+    def raise_if_interrupted(self) -> None:
+        """Nothing interrupts it."""
+
+
+@dataclass
+class HistoryQuery:
+    """A query of a history."""
+
+    history: History
+    first: int
+    """The first record that it returns."""
+    after: int
+    """The first record after these."""
+    records: int = 0
+
+    def fetch(self, stopped: Event, max_retries: float) -> HistoryPage:  # noqa: ARG002
+        """Return the next page."""
+        place = self.first + self.records
+        records = min(self.history.page, self.after - place)
+        self.records += records
+        page = HistoryPage(place, records, place + records < self.after)
+        self.history.pages.append(page)
+        return page
+
+
+def play(  # noqa: PLR0913 - what a run depends on
+    history: History,
+    scope: Scope,
+    now: int,
+    *,
+    readers: int,
+    widest: int,
+    covered_to: int | None = None,
+) -> Cost:
+    """Count what a run takes.
+
+    Args:
+        history: What it reads.
+        scope: What it is to read.
+        now: When it begins, in UTC seconds since 1970.
+        readers: How many requests it sends at once.
+        widest: The most seconds of a window.
+        covered_to: Up to when it reads nothing again; None for a first load.
+
+    Returns:
+        Its cost.
+    """
+    bookmark = Bookmark(caps=Caps(history.page))
+    if covered_to is not None:
+        for name in scope.ranges:
+            bookmark.coverage[name] = [(scope.start, covered_to)]
+    replication = ReplicationRun(
+        api=history,
+        bookmark=bookmark,
+        scope=scope,
+        now=now,
+        complete_to=lambda: now,
+        save=lambda: None,
+        readers=readers,
+        widest=widest,
+    )
+    history.pages.clear()
+    replication.begin()
+    for name in replication.passes():
+        for item in replication.read(name):
+            if item.is_last:
+                replication.commit(name, item)
+    replication.end()
+    return Cost(len(history.pages), sum(page.records for page in history.pages))

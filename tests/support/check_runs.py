@@ -1,0 +1,51 @@
+"""Runs of the check-up over the model of the API, in this process."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import requests
+import time_machine
+from requests.adapters import HTTPAdapter
+
+from tap_leadintent.checkup.cli import main
+from tests.support.helpers import Json, Run
+from tests.support.in_process import run_checkup
+from tests.support.model import EPOCH, Api
+from tests.support.model_runs import DEFAULTS, Adapter, count_requests
+
+
+def check_model(
+    folder: Path, api: Api, config: Json | None = None, *arguments: str
+) -> Run:
+    """Run the check-up of the leads over a model; it sends 150 requests at most."""
+    adapter = Adapter(api, lambda: None)
+
+    def send(
+        _: HTTPAdapter, request: requests.PreparedRequest, **__: Any
+    ) -> requests.Response:
+        return adapter.send(request)
+
+    settings = {**DEFAULTS, "api_key": "test-key-123", **(config or {})}
+    with (
+        time_machine.travel(EPOCH + api.now, tick=False),
+        mock.patch.object(HTTPAdapter, "send", send),
+    ):
+        run = run_checkup(folder, main, settings, "--stream=leads", *arguments)
+    assert count_requests(api) <= 150
+    return run
+
+
+def answers(folder: Path, api: Api, config: Json | None = None) -> Json:
+    """Return the report of the check-up, with the findings by question and range."""
+    report: Json = json.loads(check_model(folder, api, config, "--json").stdout)
+    report["by"] = dict(_by_question(report["findings"]))
+    return report
+
+
+def _by_question(findings: Iterable[Json]) -> Iterable[tuple[tuple[str, str], str]]:
+    for finding in findings:
+        about = finding["about"].rpartition(".")[2]
+        yield (finding["question"], about), finding["answer"]
