@@ -29,7 +29,7 @@ Path = Sequence[str]
 DAY = 86_400
 PAGE = 100
 """Records to ask for, the most that the API allows."""
-_FOLLOWED = 5
+_FOLLOWED = 3
 """Pages of a range in which a record is looked for."""
 _RETRIES = 2
 """Retries of a question. An API may answer 500 to a range that it does not like."""

@@ -42,7 +42,7 @@ _SKEW = 60
 LONG_LIST = 11
 """Pages of a list that likely has no end at a round number."""
 
-_DAYS_BACK = (30, 60, 120, 240, 365, 730)
+_DAYS_BACK = (60, 180, 365)
 """How long ago the months begin that a list is compared with."""
 
 

@@ -5,6 +5,7 @@ bounds. Otherwise, a record would be on a page by chance.
 """
 
 from bisect import bisect
+from contextlib import suppress
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -264,6 +265,9 @@ def may_be_a_year_wide(probe: Probe) -> Found:
 
 def may_be_30_days_wide(probe: Probe) -> Found:
     """May a range be as wide as a time window, and is it read completely?"""
+    with suppress(UnsettledError):
+        if _width(probe, 365) == "yes":
+            return "yes", {}
     case = _width(probe, 30)
     if case == "yes":
         return case, {}

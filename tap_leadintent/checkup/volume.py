@@ -38,6 +38,9 @@ _MOST_TIMES = 20_000
 """Records of a history that is played. In a larger one, each stands for several, and
 pages are as much smaller."""
 
+_MOST_WINDOWS = 2_000
+"""Windows of a run that is played."""
+
 _HOUR = 3_600
 
 _MOST_REQUESTS = 10_000
@@ -398,13 +401,22 @@ def _play_runs(probe: Probe, known: Estimated) -> tuple[Cost, Cost, Cost]:
     scope = scope_of(settings, probe.stream.ranges)
     now = probe.api.now
 
+    widest = max(1, settings.window - OVERLAP_SECONDS)
+
     def run(covered_to: int | None) -> Cost:
+        start = scope.start if covered_to is None else covered_to
+        windows = (now - start) / widest
+        if windows > _MOST_WINDOWS:
+            # Nearly all of its requests are one for each window.
+            records = known.rows if covered_to is None else 0
+            one = Cost(windows + records / known.history.page, records)
+            return one.times(len(scope.ranges_to_read))
         cost = play(
             known.history,
             scope,
             now,
             readers=settings.concurrency,
-            widest=max(1, settings.window - OVERLAP_SECONDS),
+            widest=widest,
             covered_to=covered_to,
         )
         return Cost(cost.requests * known.factor, cost.records * known.every)

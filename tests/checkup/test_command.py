@@ -107,7 +107,7 @@ def test_the_estimate_is_within_a_factor_of_two(  # noqa: PLR0913, PLR0917
     run = tap(config).succeeded()
     rows = {name: len(run.records(name)) for name in STREAMS}
     estimated = {each[0]: each for each in report["estimate"]}
-    assert estimated.keys() == {*STREAMS}
+    assert estimated.keys() == {*STREAMS}, report["findings"]
     for name, number in rows.items():
         assert number / 2 <= estimated[name][2] <= number * 2, name
     requests, _ = report["total"][0]
