@@ -127,7 +127,6 @@ def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
         answers.setdefault(each.question, set()).add(each.answer)
     if not alike:
         return
-    yield group
     ordinary = list[str]()
     others = list[str]()
     for (question, answer, meaning, verdict), about in alike.items():
@@ -142,7 +141,9 @@ def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
         if meaning:
             others += _wrap(f"{_INDENT}{meaning}")
     if ordinary:
-        yield from _wrap(f"  as described  {'; '.join(ordinary)}")
+        yield from _wrap(f"{group}, as described: {'; '.join(ordinary)}")
+    else:
+        yield group
     yield from others
 
 

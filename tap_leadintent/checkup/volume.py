@@ -229,30 +229,11 @@ def _descend_all(probes: Sequence[Probe]) -> dict[Probe, Part]:
                 if probe not in parts and not _needs_halving(probe):
                     continue
                 if probe not in parts:
-                    parts[probe] = _root(probe)
+                    part = Part(probe.ranges[0], _start(probe), probe.api.now)
+                    part.look()
+                    parts[probe] = part
                 parts[probe].descend(number * _GOLDEN % 1)
     return parts
-
-
-def _root(probe: Probe) -> Part:
-    """Return the history of a stream, cut where the deepest run begins.
-
-    So that part is looked at in half of the descents, however short it is.
-    """
-    start = _start(probe)
-    now = probe.api.now
-    root = Part(probe.ranges[0], start, now)
-    root.look()
-    cut = now - _deepest(probe)
-    if not root.is_known and start < cut and probe.stream.is_incremental:
-        root.halve(cut)
-    return root
-
-
-def _deepest(probe: Probe) -> int:
-    """Return how many seconds the deepest run reads again."""
-    readings = next_readings(probe.api.now, probe.stream.settings.lookback)
-    return readings[-1][1] if readings else _HOUR
 
 
 def _needs_halving(probe: Probe) -> bool:

@@ -177,3 +177,13 @@ def test_the_page_about_missing_rows_names_questions() -> None:
     named = {*re.findall(r"\(\*(.*?)\*\)", page)}
     assert named
     assert named <= {question.text for question in QUESTIONS.values()}
+
+
+def test_one_stream_as_described_fits_on_a_screen(
+    check: Check, sandbox: Sandbox, settings: Json
+) -> None:
+    sandbox.faults({"kind": "wrong_clock", "seconds": ahead_of_the_sandbox()})
+    run = check(settings, "--stream=leads")
+    assert run.code == 0
+    assert len(run.stdout.splitlines()) <= 25
+    assert "->" not in run.stdout
