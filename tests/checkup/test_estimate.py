@@ -56,5 +56,5 @@ def test_runs_take_what_is_estimated(
     for _ in range(HOURS):
         api.now += HOUR
         run(api, store, SETTINGS)
-    taken = count_requests(api) / HOURS
-    assert taken / factor <= hourly[0] <= taken * factor
+    taken_hourly = count_requests(api) / HOURS
+    assert taken_hourly / factor <= hourly[0] <= taken_hourly * factor
