@@ -137,6 +137,7 @@ def play(  # noqa: PLR0913 - what a run depends on
         complete_to=lambda: now,
         save=lambda: None,
         readers=readers,
+        at_once=lambda: readers,
         widest=widest,
     )
     history.pages.clear()
