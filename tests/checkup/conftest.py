@@ -33,7 +33,9 @@ def history(sandbox: Sandbox) -> Callable[..., None]:
 def settings(
     history: Callable[..., None], config: Json, monkeypatch: pytest.MonkeyPatch
 ) -> Json:
-    monkeypatch.setattr(TapLeadIntent, "limits", Limits(longest_backoff=0.001))
+    monkeypatch.setattr(
+        TapLeadIntent, "limits", Limits(longest_backoff=0.001, longest_refusal=0.05)
+    )
     history(sizes=SIZES)
     return {**config, "max_retries": 1}
 
