@@ -22,6 +22,8 @@ def unreached_first(streams: Sequence[LeadIntentStream]) -> list[LeadIntentStrea
     Returns:
         Those first that most runs in a row have not reached.
     """
+    if not any(stream.settings.max_requests_per_run for stream in streams):
+        return [*streams]
     return sorted(streams, key=lambda stream: -stream.runs_not_reached)
 
 

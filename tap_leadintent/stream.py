@@ -107,7 +107,7 @@ class LeadIntentStream(RunStream):
         """The fields that `exclude_fields` removes from each record."""
         if self.exclusion:
             self.schema = self.exclusion.prune(self.schema)
-        self._runs_not_reached = self.runs_not_reached
+        self._runs_not_reached = 0
 
     @override
     def apply_catalog(self, catalog: Catalog) -> None:
@@ -125,7 +125,8 @@ class LeadIntentStream(RunStream):
 
     def note_not_reached(self) -> None:
         """Let the next run read the stream earlier, as this one cannot read it."""
-        self.stream_state[NOT_REACHED] = self._runs_not_reached + 1
+        runs = max(self._runs_not_reached, self.runs_not_reached)
+        self.stream_state[NOT_REACHED] = runs + 1
 
     @property
     def is_incremental(self) -> bool:
@@ -231,7 +232,8 @@ class LeadIntentStream(RunStream):
     @override
     def get_records(self, context: Context | None) -> Iterable[Record]:
         self._warn_of_settings()
-        if self.runs_not_reached:
+        self._runs_not_reached = self.runs_not_reached
+        if self._runs_not_reached:
             # A loader may merge states, so a key that is missing would stay.
             self.stream_state[NOT_REACHED] = 0
         is_first_load = self.bookmark.is_empty

@@ -135,9 +135,12 @@ class Client:
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
+        seconds = 0.0
 
         def ask(pause: float = 0.0) -> Page:
-            return self._fetch(fields, after, stopped, max_retries, pause)
+            nonlocal seconds
+            page, seconds = self._fetch(fields, after, stopped, max_retries, pause)
+            return page
 
         page = ask()
         is_first = after is None
@@ -146,6 +149,9 @@ class Client:
                 page = self._settle(
                     page, ask, max_retries, is_first=is_first, may_ask=may_ask
                 )
+        traffic = self.run_context.traffic
+        traffic.note_page(self.url, seconds, is_full=page.has_more)
+        self._outcomes.note_page()
         return page
 
     def _settle(
@@ -187,8 +193,12 @@ class Client:
         stopped: Event,
         max_retries: float,
         pause: float,
-    ) -> Page:
-        """Send a request, with retries, until its response is a page."""
+    ) -> tuple[Page, float]:
+        """Send a request, with retries, until its response is a page.
+
+        Returns:
+            The page, and how many seconds its request took.
+        """
         traffic = self.run_context.traffic
         monotonic = self.run_context.limits.monotonic
         attempt = 0
@@ -198,10 +208,7 @@ class Client:
                 sent_at = monotonic()
                 answer = self._send(fields, after)
                 if isinstance(answer, Page):
-                    seconds = monotonic() - sent_at
-                    traffic.note_page(self.url, seconds, is_full=answer.has_more)
-                    self._outcomes.note_page()
-                    return answer
+                    return answer, monotonic() - sent_at
                 # Still inside the turn: a cool-down begins before another request can
                 # be sent.
                 self._raise_if_final(answer, attempt, max_retries)

@@ -283,8 +283,10 @@ class Windows:
         """Decide what follows from a page of a question, or from its failure."""
         about, is_at_end = question.about, question.state is not State.READY
         if about and about.state is State.DOUBTFUL:
-            is_decided = is_at_end and question.state is not State.FATAL
-            if is_decided and question.records <= about.records:
+            if question.state is State.FATAL:
+                about.state = State.FATAL
+                about.error = question.error
+            elif is_at_end and question.records <= about.records:
                 self._caps.note_number(about.records)
             return
         # Of others, one page is enough.

@@ -98,7 +98,9 @@ DECISIONS: dict[str, dict[str, Decision]] = {
         (CUT, "later"),
     ),
     "cut": always(CUT, "a cut answer"),
-    "empty": always(CUT, "no page") | {"first": (CUT, "base_url, empty")},
+    # An endpoint that has returned records may say so that there are none.
+    "empty": always(CUT, "no page")
+    | {"first": (CUT, "base_url, empty"), "same": ("a page", "accepted")},
     "no page": always(CUT, "no page") | {"first": (CUT, "base_url, no page")},
     "refused connection": always(f"retry, {END}", "gone")
     | {"first": (f"retry, {END}", "network")},

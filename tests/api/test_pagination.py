@@ -248,7 +248,7 @@ def test_a_response_without_a_body_after_pages(
         TapLeadIntent(config=config, catalog=only("leads")).sync_all()
         assert "also when they are asked for again, in an empty body" in caplog.text
         api.post(WINDOWED, text="")
-        with pytest.raises(RunError, match="not a page of records"):
+        with pytest.raises(RunError, match="the response is empty"):
             TapLeadIntent(config=config, catalog=only("leads")).sync_all()
 
 
