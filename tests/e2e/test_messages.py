@@ -15,6 +15,7 @@ import pytest
 from tap_leadintent.sandbox import Sandbox
 from tests.support.helpers import (
     API_KEY,
+    HurriedTap,
     assert_keeps_secret,
     enter,
     entries,
@@ -68,6 +69,13 @@ def covering(**entry: str) -> dict[str, Any]:
     return {"bookmarks": {"leads": {"coverage": coverage}}}
 
 
+def placed(**place: str) -> dict[str, Any]:
+    """Return a state that belongs to a place."""
+    state = covering()
+    state["bookmarks"]["leads"]["coverage"].insert(0, {"planned": CLOCK, **place})
+    return state
+
+
 def refused(code: int, stream: str, beside: str) -> Case:
     """Return the case of two streams of which one gets a status."""
     return Case(catalog=only(stream, beside), faults=[status(code, stream=stream)])
@@ -96,18 +104,15 @@ BEFORE_THE_FIRST_REQUEST = {
 }
 
 OF_THE_STATE = {
-    "If the key is of another organization, stop the run and use another state; if it may read more, forget the coverage (tap-leadintent-state forget): api_key has changed since the last run": warned(
-        state=covering(key="00000000")
-    ),
-    "Run once with --full-refresh to have all rows in the schema marts: the rows of earlier runs are in raw": warned(
-        state=covering(schema="raw"),
+    "go back to the loader's schema raw, or load everything again (--full-refresh, or tap-leadintent-state forget), or run tap-leadintent-state adopt if only a name has changed: the state does not belong to the loader's schema marts": Case(
+        state=placed(schema="raw"),
         environment={"MELTANO_EXTRACT__LOAD_SCHEMA": "marts"},
     ),
-    "If base_url is wrong, stop the run and correct it. Everything is read from scratch, as base_url was https://other.example.com in the last run and is http://… now; what was covered before is kept": warned(
-        state=covering(source="https://other.example.com")
+    "go back to base_url https://other.example.com, or load everything again (--full-refresh, or tap-leadintent-state forget), or run tap-leadintent-state adopt if only a name has changed: the state does not belong to base_url http://…": Case(
+        state=placed(source="https://other.example.com")
     ),
-    "leads: If filters.leads is wrong, stop the run and correct it. It has changed since the last run, so the stream is read from scratch; what was covered before is kept": warned(
-        state=covering(filters="0123456789ab")
+    "leads: go back to the former filters.leads, or load everything again (--full-refresh, or tap-leadintent-state forget --stream leads): the state does not belong to the new filters.leads": Case(
+        state=placed(filters="0123456789ab")
     ),
     "leads: There is nothing to do. The stream is read from scratch: its state is damaged ('gestern' is not a time)": warned(
         state=covering(to="gestern")
@@ -277,7 +282,7 @@ def test_a_message_is_logged(
     if text_of_leads in GAVE_UP | OF_LEADS:
         state = covering()
     files = options(tmp_path, config=config, catalog=case.catalog, state=state)
-    result = enter(*files, env={**case.environment})
+    result = enter(*files, tap=HurriedTap, env={**case.environment})
     assert result.exit_code == int(case.level == "ERROR"), result.stderr
     pattern = ".*".join(map(re.escape, text.split("…")))
     line = rf".* \| {case.level} +\| .* \| {pattern}"
