@@ -215,7 +215,9 @@ ECHOES: dict[str, bytes] = {
     "no http": API_KEY.encode() + b"\r\n\r\n",
     "chunk": f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{API_KEY}".encode(),
     "cursor": response(
-        json.dumps({"data": [], "cursor": {"next": API_KEY, "has_more": True}}).encode()
+        json.dumps(
+            {"data": [{"id": "1"}], "cursor": {"next": API_KEY, "has_more": True}}
+        ).encode()
     ),
 }
 """Responses that repeat the key, wherever there is room; `read` looks for it."""

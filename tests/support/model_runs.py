@@ -5,7 +5,8 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from threading import Lock
+from functools import partial
+from threading import Condition, Lock
 from typing import Any
 
 import requests
@@ -82,6 +83,16 @@ def connect(
     session.mount("https://", Adapter(api, note_time))
 
 
+def _wait(api: Api, condition: Condition, seconds: float) -> None:
+    """Let the time of the model pass, as nothing else does while all wait."""
+    if seconds > DAY:
+        # Another request is under way.
+        condition.wait(1)
+    else:
+        condition.wait(0.001)
+        api.now += seconds
+
+
 def run(  # noqa: PLR0913
     api: Api,
     store: Store,
@@ -110,7 +121,9 @@ def run(  # noqa: PLR0913
     class ModelTap(TapLeadIntent):
         """The tap, with a clock that goes on with each request."""
 
-        limits = Limits(monotonic=lambda: api.now, longest_backoff=0)
+        limits = Limits(
+            monotonic=lambda: api.now, longest_backoff=0, wait=partial(_wait, api)
+        )
 
         @override
         def discover_streams(self) -> list[AnyStream]:

@@ -163,7 +163,7 @@ def covered(state: Any, stream: str, name: str) -> list[Span]:
     return [
         (datetime.fromisoformat(entry["from"]), datetime.fromisoformat(entry["to"]))
         for entry in state["bookmarks"].get(stream, {}).get("coverage", [])
-        if entry["range"] == name
+        if entry.get("range") == name
     ]
 
 
