@@ -188,7 +188,7 @@ def test_a_crowded_second_that_fits_is_loaded() -> None:
     api, store = Api(now=2 * DAY, leads=leads), Store()
     for _ in range(9):
         try:
-            run(api, store, {**TEN, "max_requests_per_run": 60})
+            run(api, store, {**TEN, "max_requests_per_run": 120})
         except RunError:
             store.end()
     assert missing(api, store) == 0
