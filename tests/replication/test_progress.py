@@ -183,17 +183,6 @@ def test_a_budget_that_completes_nothing_is_an_error(stream: str, text: str) -> 
         assert text in message
 
 
-def test_a_crowded_second_that_fits_is_loaded() -> None:
-    leads = [lead(n, DAY) for n in range(200)]
-    api, store = Api(now=2 * DAY, leads=leads), Store()
-    for _ in range(9):
-        try:
-            run(api, store, {**TEN, "max_requests_per_run": 120})
-        except RunError:
-            store.end()
-    assert missing(api, store) == 0
-
-
 # What the API cannot return yet
 
 
