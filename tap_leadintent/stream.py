@@ -296,16 +296,12 @@ class LeadIntentStream(RunStream):
                     if page.is_last:
                         self.replication.commit(range_name, page)
                         progress.read_to = page.window[1]
-                        self.stream_has_read(progress)
+                        self.logger.debug("%s", progress)
+                        self.checkpoint()
         except StreamError as error:
             if has_read:
                 raise
             raise self._with_hint(error) from None
-
-    def stream_has_read(self, progress: StepProgress) -> None:
-        """Count a window that has been read, and write a STATE if one is due."""
-        self.logger.debug("%s", progress)
-        self.checkpoint()
 
     def _begin_pass(self, range_name: str, number: str) -> StepProgress:
         stats = self.stats

@@ -4,7 +4,6 @@ A list of intervals is sorted, and no two of its intervals touch. A state may ho
 thousands of intervals, so no function takes much more than linear time.
 """
 
-import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from operator import itemgetter
@@ -55,17 +54,6 @@ def add(intervals: list[Interval], new: Interval) -> None:
     first = bisect_left(intervals, start, key=itemgetter(1))
     after = bisect_right(intervals, end, key=itemgetter(0))
     intervals[first:after] = union([new, *intervals[first:after]])
-
-
-def cut_off(intervals: list[Interval], end: int) -> None:
-    """Remove everything after an instant from a list, in place.
-
-    Args:
-        intervals: A list of intervals.
-        end: The instant.
-    """
-    first = bisect_left(intervals, end, key=itemgetter(1))
-    intervals[first:] = overlap(intervals[first:], (-sys.maxsize, end))
 
 
 def subtract(intervals: list[Interval], removed: Interval) -> list[Interval]:
