@@ -110,9 +110,10 @@ def test_schedules(walk: Walk) -> None:
 def test_filters_and_leaving_accounts(walk: Walk) -> None:
     (filters,) = lines_of("recipes.md", "## Only some leads")
     (leaving,) = lines_of("recipes.md", "## Accounts that left the queue")
+    (reset,) = lines_of("state.md", "## Reset one stream")[:1]
     walk.shell(RUN)
     before = walk.tables()["leads"]
-    walk.shell(filters, leaving)
+    walk.shell(filters, reset, leaving)
     account = raw_records(walk.sandbox, "monitored_accounts")[0]["id"]
     walk.sandbox.remove("monitored_accounts", account)
     wanted = {"id": "w", "sheet": {"id": "sht_1"}, "country_code": "AT"}
@@ -122,7 +123,6 @@ def test_filters_and_leaving_accounts(walk: Walk) -> None:
     assert [row["id"] for row in table if row["_sdc_deleted_at"]] == [account]
     walk.clean("recipes.md", "## Only some leads")
     assert walk.tables()["leads"].keys() == {"w"}
-    (reset,) = lines_of("state.md", "## Reset one stream")[:1]
     walk.shell.forget("filters")
     walk.shell(reset, RUN)
     assert walk.tables()["leads"].keys() == {*before, "w"}

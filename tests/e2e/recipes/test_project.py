@@ -126,7 +126,7 @@ def test_state(walk: Walk) -> None:
 def test_settings_without_meltano(walk: Walk) -> None:
     (change,) = lines_of("settings.md")
     bare, again = lines_of("settings.md", "## Without Meltano")
-    assert "'concurrency' was set" in walk.shell(change)
+    assert "'lookback_days' was set" in walk.shell(change)
     (walk.shell.folder / "bare").mkdir()
     # A state of the loader, and log lines of each run.
     assert "150 records" in walk.shell(bare, folder="bare")
