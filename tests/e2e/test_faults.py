@@ -6,11 +6,13 @@ and ways to read are combined in pairs.
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from itertools import cycle
 from pathlib import Path
 from random import Random
+from threading import TIMEOUT_MAX, Condition
 
 import pytest
 
@@ -77,10 +79,35 @@ PROBLEMS = {"403": "HTTP 403", "no next": "says has_more", "huge": "more than 1 
 """What it then says."""
 
 
+class HurriedClock:
+    """A clock that skips each wait for a time, but not those for another request."""
+
+    def __init__(self) -> None:
+        self._skipped = 0.0
+
+    def monotonic(self) -> float:
+        """Return the seconds of this clock."""
+        return time.monotonic() + self._skipped
+
+    def wait(self, changed: Condition, seconds: float) -> None:
+        """Wait only until another request ends."""
+        if seconds == TIMEOUT_MAX:
+            changed.wait()
+        else:
+            self._skipped += seconds
+
+
 class HurriedTap(TapLeadIntent):
     """The tap, with retries that do not wait, and small pages."""
 
-    limits = Limits(longest_backoff=0.001, longest_refusal=0.05, largest_body=2**20)
+    _clock = HurriedClock()
+    limits = Limits(
+        longest_backoff=0.001,
+        longest_refusal=0.05,
+        largest_body=2**20,
+        monotonic=_clock.monotonic,
+        wait=_clock.wait,
+    )
 
 
 @pytest.fixture(autouse=True)
