@@ -6,20 +6,17 @@ and ways to read are combined in pairs.
 
 import json
 import re
-import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import cycle
 from pathlib import Path
 from random import Random
-from threading import TIMEOUT_MAX, Condition
 
 import pytest
 
-from tap_leadintent.api.limits import Limits
 from tap_leadintent.sandbox import Sandbox
-from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, Json, Run, entries, only, status
+from tests.support.helpers import API_KEY, HurriedTap, Json, Run, entries, only, status
 from tests.support.in_process import run_in_process
 from tests.support.runs import CLOCK, after_since
 from tests.support.servers import listening, response, serving
@@ -79,35 +76,10 @@ PROBLEMS = {"403": "HTTP 403", "no next": "says has_more", "huge": "more than 1 
 """What it then says."""
 
 
-class HurriedClock:
-    """A clock that skips each wait for a time, but not those for another request."""
+class SmallTap(HurriedTap):
+    """The tap, with small bodies."""
 
-    def __init__(self) -> None:
-        self._skipped = 0.0
-
-    def monotonic(self) -> float:
-        """Return the seconds of this clock."""
-        return time.monotonic() + self._skipped
-
-    def wait(self, changed: Condition, seconds: float) -> None:
-        """Wait only until another request ends."""
-        if seconds == TIMEOUT_MAX:
-            changed.wait()
-        else:
-            self._skipped += seconds
-
-
-class HurriedTap(TapLeadIntent):
-    """The tap, with retries that do not wait, and small pages."""
-
-    _clock = HurriedClock()
-    limits = Limits(
-        longest_backoff=0.001,
-        longest_refusal=0.05,
-        largest_body=2**20,
-        monotonic=_clock.monotonic,
-        wait=_clock.wait,
-    )
+    limits = replace(HurriedTap.limits, largest_body=2**20)
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +111,7 @@ def read(server: Sandbox, tmp_path: Path) -> Read:
         method = "FULL_TABLE" if config.get("end_date", "") is None else "INCREMENTAL"
         catalog = {"streams": [{**leads, "replication_method": method}]}
         return run_in_process(
-            tmp_path, base | config, catalog=catalog, state=state, tap=HurriedTap
+            tmp_path, base | config, catalog=catalog, state=state, tap=SmallTap
         )
 
     return read

@@ -109,7 +109,7 @@ def test_the_deep_reading_of_runs_with_few_requests_hides_nothing_new() -> None:
     api.left = 10**6
     run(api, store, config)
     waited: list[int] = []
-    for _ in range(20 * 4):
+    for _ in range(10 * 4):
         api.now += 6 * HOUR
         api.left = 100
         try:

@@ -3,13 +3,14 @@
 import json
 import logging
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from threading import Condition, Event
+from threading import TIMEOUT_MAX, Condition, Event
 from typing import Any
 
 import pytest
@@ -233,10 +234,34 @@ def prefixed(variables: dict[str, str]) -> dict[str, str]:
     return {f"{PREFIX}{name}": text for name, text in variables.items()}
 
 
+class HurriedClock:
+    """A clock that skips each wait for a time, but not those for another request."""
+
+    def __init__(self) -> None:
+        self._skipped = 0.0
+
+    def monotonic(self) -> float:
+        """Return the seconds of this clock."""
+        return time.monotonic() + self._skipped
+
+    def wait(self, changed: Condition, seconds: float) -> None:
+        """Wait only until another request ends."""
+        if seconds == TIMEOUT_MAX:
+            changed.wait()
+        else:
+            self._skipped += seconds
+
+
 class HurriedTap(TapLeadIntent):
     """The tap, with retries that do not wait."""
 
-    limits = Limits(longest_backoff=0.001, longest_refusal=0.05)
+    _clock = HurriedClock()
+    limits = Limits(
+        longest_backoff=0.001,
+        longest_refusal=0.05,
+        monotonic=_clock.monotonic,
+        wait=_clock.wait,
+    )
 
 
 @contextmanager
