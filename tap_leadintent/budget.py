@@ -45,8 +45,8 @@ def stop_stream(stream: LeadIntentStream, *, is_first: bool) -> StreamError | No
         if stream.is_incremental:
             what = "one window of it"
         return StreamError(
-            f"raise max_requests_per_run (now {budget}): a run that used them all for "
-            f"this stream could not complete {what}"
+            f"raise max_requests_per_run (now {budget}) to at least twice as many: a "
+            f"run that used them all for this stream could not complete {what}"
         )
     stream.note_not_reached()
     return None

@@ -62,9 +62,9 @@ class Bookmark:
     most_pages: int | None = None
     """The most pages of a window, if runs have ended before they completed one."""
 
-    pages_per_hour: int | None = None
-    """How many pages an hour the newest window held that was covered, of those that
-    held any. A run whose windows are short begins with it, and need not look for it."""
+    pages_per_hour: dict[str, int] = field(default_factory=dict)
+    """For each range, how many pages an hour there were where the last run has ended. A
+    run whose windows are short begins with it, and need not look for it."""
 
     caps: Caps = field(default_factory=lambda: Caps(0))
     """What the queries of the stream have shown."""
@@ -108,7 +108,8 @@ class Bookmark:
         if "pages" in first:
             self.most_pages = msgspec.convert(first["pages"], int)
         if "pages_per_hour" in first:
-            self.pages_per_hour = msgspec.convert(first["pages_per_hour"], int)
+            density = msgspec.convert(first["pages_per_hour"], dict[str, int])
+            self.pages_per_hour = density
         if "range" not in first:
             self.caps.numbers = msgspec.convert(first.get("caps", []), list[int])
             self.caps.page = msgspec.convert(first.get("page", 0), int)
@@ -223,7 +224,7 @@ class Bookmark:
         about |= self.place
         if self.most_pages is not None:
             about["pages"] = self.most_pages
-        if self.pages_per_hour is not None:
+        if self.pages_per_hour:
             about["pages_per_hour"] = self.pages_per_hour
         if self.caps.numbers:
             about["caps"] = self.caps.numbers

@@ -30,11 +30,6 @@ _MOST_REPEATS = 3
 """How often what seems to be incomplete is read again in a run."""
 
 
-_READERS_OF_BUDGET = 4
-"""The most windows that are begun together within a budget. With more of them, more are
-left unfinished when it is used up."""
-
-
 class Hole(NamedTuple):
     """An interval that could not be read."""
 
@@ -209,7 +204,7 @@ class ReplicationRun(Generic[PageT]):
             intervals=parts,
             holes=holes,
             is_first_load=self._is_first_load,
-            pages_per_hour=self.bookmark.pages_per_hour or 0,
+            pages_per_hour=self.bookmark.pages_per_hour.get(range_name, 0),
         )
         readers, most_pages = self._bounds()
         windows = Windows(
@@ -236,17 +231,22 @@ class ReplicationRun(Generic[PageT]):
                     yield page
         finally:
             self._has_read |= windows.has_read
+            if density := windows.pages_per_hour():
+                self.bookmark.pages_per_hour[range_name] = density
 
     def _bounds(self) -> tuple[int, int]:
         """Return how many windows are read at once at most, and their most pages.
 
-        Within a budget, all windows that are begun together take half of it at most.
+        Within a budget, all windows that are begun together take half of it at most. If
+        runs have ended before they completed one, there are fewer of them, as those are
+        in vain that are not the oldest.
         """
         if self.budget is None:
             return self.readers, self._most_pages
         half = self.budget // 2
-        readers = max(1, min(self.readers, _READERS_OF_BUDGET, half // PAGES))
-        return readers, max(1, min(self._most_pages, half // readers))
+        most_pages = max(1, min(self._most_pages, half))
+        readers = max(1, min(self.readers, most_pages // PAGES))
+        return readers, max(1, min(most_pages, half // readers))
 
     def _take_out_later(self, range_name: str, window: Interval) -> None:
         """Let what may be replaced by an older version be read again afterwards.
@@ -288,9 +288,6 @@ class ReplicationRun(Generic[PageT]):
         if self.bookmark.cover(range_name, page.window, until):
             self.has_completed = True
             self.bookmark.most_pages = self._most_before
-            _, end = page.window
-            if pages := self._windows.pages_per_hour(end):
-                self.bookmark.pages_per_hour = pages
             self._take_out_suspects(range_name)
 
     def _add_hole(self, range_name: str, page: WindowPage[PageT]) -> None:

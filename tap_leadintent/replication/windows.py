@@ -25,6 +25,7 @@ from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError, Page
 from tap_leadintent.replication.rounding import Rounding
 from tap_leadintent.replication.search import Search
+from tap_leadintent.times import LATEST
 
 PAGES = 8
 """Pages that a window should hold."""
@@ -113,16 +114,18 @@ class Windows:
             most = self._limited(_PROBE_PAGES)
             self.ledger.cut(unread[0], short, is_probe=True, max_pages=most)
 
-    def pages_per_hour(self, instant: int) -> int:
-        """Return how many pages an hour were found last before an instant.
-
-        Args:
-            instant: The instant, in UTC seconds since 1970.
+    def pages_per_hour(self) -> int:
+        """Return how many pages an hour there are where the reading has come to.
 
         Returns:
-            The pages, at least 1 if any records were found.
+            The pages, at least 1 if any records were found; 0 if nothing is known.
         """
-        return ceil(self._density.before(instant) * _HOUR)
+        front = self.ledger.front
+        if not front:
+            return ceil(self._density.before(LATEST) * _HOUR)
+        begun = (front.shares + 1) / front.seconds if front.shares else 0.0
+        before = self._density.before(front.start)
+        return ceil(max(before, front.least_density, begun) * _HOUR)
 
     @property
     def limit(self) -> int:

@@ -179,8 +179,29 @@ def test_a_budget_that_completes_nothing_is_an_error(stream: str, text: str) -> 
             messages.append(str(error))
             store.end()
     for message in messages:
-        assert "raise max_requests_per_run (now 10)" in message
+        assert "raise max_requests_per_run (now 10) to at least twice" in message
         assert text in message
+
+
+@pytest.mark.parametrize(("pages", "budget"), [(5, 25), (5, 60), (20, 60), (20, 120)])
+@pytest.mark.parametrize("beside", [0, 8], ids=["alone", "among others"])
+def test_a_crowded_second_that_fits_is_loaded(
+    pages: int, budget: int, beside: int
+) -> None:
+    """A run looks for it where the one before has come to."""
+    crowded = [lead(n, 3 * DAY) for n in range(10 * pages)]
+    others = [lead(1000 + n, n * HOUR) for n in range(24 * beside)]
+    api, store = Api(now=9 * DAY, leads=crowded + others), Store()
+    is_whole = False
+    for _ in range(24):
+        try:
+            is_whole = run(api, store, {**TEN, "max_requests_per_run": budget})
+        except RunError:
+            store.end()
+        if is_whole:
+            break
+    assert is_whole
+    assert missing(api, store) == 0
 
 
 # What the API cannot return yet
