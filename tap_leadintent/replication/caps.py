@@ -6,7 +6,6 @@ asked for when they say that there is no more. A query that may have been ended 
 compared with a wider one, once; what that shows is kept in the state.
 """
 
-from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -19,8 +18,9 @@ _ROUND = 50
 _FEW_RECORDS = 10
 """Fewer records are no sign of a limit, however often they come."""
 
-_IN_A_ROW = 3
-"""Followed pages of one size after which that size is asked for."""
+_FOLLOWED = 3
+"""Followed pages of a run after which the size of the largest is asked for, if all are
+smaller than asked for."""
 
 _MAX_NUMBERS = 3
 """Numbers that are remembered, the newest ones."""
@@ -69,8 +69,14 @@ class Caps:
     _longest: int = field(default=0, compare=False)
     """The most records of a query of this run."""
 
-    _row: Counter[int] = field(default_factory=Counter, compare=False)
-    """How many followed pages in a row were of one smaller size."""
+    _followed: int = field(default=0, compare=False)
+    """How many pages of this run others follow."""
+
+    _largest: int = field(default=0, compare=False)
+    """The most records of one of them."""
+
+    _last: set[int] = field(default_factory=set, compare=False)
+    """The records of the last pages of the queries of this run."""
 
     _ended: dict[str, list[Ended]] = field(default_factory=dict, compare=False)
     """The queries of each range that have ended in this run."""
@@ -81,7 +87,7 @@ class Caps:
     @property
     def limit(self) -> int:
         """How many records a page to ask for."""
-        return self.page or self.page_size
+        return min(self.page, self.page_size) or self.page_size
 
     def note_page(self, *, total: int, records: int, previous: int) -> None:
         """Note a page that has arrived.
@@ -100,11 +106,22 @@ class Caps:
             return
         if previous > self.page:
             self.page = 0
-        if previous not in self._row:
-            self._row.clear()
-        self._row[previous] += 1
-        if self._row[previous] == _IN_A_ROW and previous < self.limit:
-            self.page = previous
+        self._followed += 1
+        self._largest = max(self._largest, previous)
+        self._look_for_small_pages()
+
+    def _look_for_small_pages(self) -> None:
+        """Note which size to ask for, if no page is as large as it was asked for.
+
+        An API that reckons with the size that it was asked for ends a query with such a
+        page, unless what is left fits into a smaller one. Two such pages, one of them
+        at an end, or a few that others follow, are enough to ask for their size, as
+        that costs nothing where it is the most that the API sends.
+        """
+        if self.page or not 0 < self._largest < self.page_size:
+            return
+        if self._largest in self._last or self._followed >= _FOLLOWED:
+            self.page = self._largest
             self._find_suspects()
 
     def note_number(self, number: int) -> None:
@@ -124,9 +141,14 @@ class Caps:
             range_name: Its time range; empty for a list.
             ended: The query.
         """
-        if self._is_capped(ended):
-            return Verdict.CAPPED
+        self._last.add(ended.last)
+        self._look_for_small_pages()
         total = ended.total
+        if self._is_small(ended) and range_name:
+            # It is a suspect, to be read again.
+            return Verdict.COMPLETE
+        if total in self.numbers or (self._is_small(ended) and ended.last == self.page):
+            return Verdict.CAPPED
         if total < max(self._longest, 1):
             return Verdict.COMPLETE
         is_full = ended.last == ended.limit
@@ -141,9 +163,12 @@ class Caps:
             return Verdict.DOUBTFUL
         return Verdict.COMPLETE
 
-    def _is_capped(self, ended: Ended) -> bool:
-        is_small = 0 < self.page < ended.limit and ended.last == self.page
-        return is_small or ended.total in self.numbers
+    def _is_small(self, ended: Ended) -> bool:
+        """Return whether more records a page were asked for than the API sends."""
+        return 0 < self.page < ended.limit and ended.total > 0
+
+    def _is_suspect(self, ended: Ended) -> bool:
+        return self._is_small(ended) or ended.total in self.numbers
 
     def note_end(self, range_name: str, ended: Ended) -> None:
         """Note a query that counts as complete for now.
@@ -152,15 +177,17 @@ class Caps:
             range_name: Its time range; empty for a list.
             ended: The query.
         """
-        if ended.total:
+        if self._is_suspect(ended):
+            self._suspects.setdefault(range_name, []).append(ended.interval)
+        elif ended.total:
             self._ended.setdefault(range_name, []).append(ended)
 
     def _find_suspects(self) -> None:
         """Look again at all that counted as complete, as something new is known."""
         for name, ended in self._ended.items():
-            capped = [each.interval for each in ended if self._is_capped(each)]
+            capped = [each.interval for each in ended if self._is_suspect(each)]
             self._suspects.setdefault(name, []).extend(capped)
-            self._ended[name] = [each for each in ended if not self._is_capped(each)]
+            self._ended[name] = [each for each in ended if not self._is_suspect(each)]
 
     def suspects(self, range_name: str) -> list[Interval]:
         """Return what counted as complete in this run, and is not by what is known.

@@ -86,20 +86,49 @@ def test_what_ended_at_a_number_before_it_was_known_is_suspect() -> None:
     assert caps.suspects("x") == []
 
 
-def test_three_followed_pages_of_one_smaller_size_are_the_size_to_ask_for() -> None:
+def test_followed_pages_that_are_all_smaller_tell_the_size_to_ask_for() -> None:
     caps = Caps(PAGE)
-    caps.note_end("x", ended(40, 40))
-    for previous in (40, 40, 30, 40, 40):
+    caps.note_end("x", ended(20, 20))
+    for previous in (38, 40):
         caps.note_page(total=80, records=40, previous=previous)
         assert caps.limit == PAGE
-    caps.note_page(total=240, records=40, previous=40)
+    caps.note_page(total=120, records=30, previous=40)
     assert (caps.page, caps.limit) == (40, 40)
-    # Asked for more, a query that ends in such a page may have ended early.
-    assert caps.judge("x", ended(240, 40)) is Verdict.CAPPED
+    # What was asked for with more may have ended early, and is read again.
     assert caps.suspects("x") == [(0, 9)]
-    assert caps.judge("x", ended(230, 30)) is not Verdict.CAPPED
+    assert caps.judge("x", ended(240, 30, start=50)) is Verdict.COMPLETE
+    caps.note_end("x", ended(240, 30, start=50))
+    assert caps.suspects("x") == [(0, 9), (50, 59)]
     caps.note_page(total=70, records=20, previous=50)
-    assert caps.page == 0
+    assert caps.page == 50
+
+
+def test_one_followed_page_is_enough_if_a_query_ends_with_as_many_records() -> None:
+    caps = Caps(PAGE)
+    assert caps.judge("x", ended(90, 50)) is Verdict.COMPLETE
+    caps.note_end("x", ended(90, 50))
+    caps.note_page(total=90, records=40, previous=50)
+    assert caps.page == 50
+    assert caps.suspects("x") == [(0, 9)]
+    other = Caps(PAGE)
+    other.note_page(total=90, records=40, previous=50)
+    assert other.page == 0
+    assert other.judge("x", ended(90, 50)) is Verdict.COMPLETE
+    assert other.page == 50
+
+
+def test_a_list_that_ends_with_a_page_of_that_size_may_lack_records() -> None:
+    """It is not read again in the run."""
+    caps = Caps(PAGE)
+    for total in (80, 120, 160):
+        caps.note_page(total=total, records=40, previous=40)
+    assert caps.judge("", ended(160, 40)) is Verdict.CAPPED
+    assert caps.judge("", ended(150, 30)) is Verdict.COMPLETE
+
+
+def test_a_smaller_setting_is_what_is_asked_for() -> None:
+    assert Caps(20, page=50).limit == 20
+    assert Caps(PAGE, page=50).limit == 50
 
 
 def test_full_pages_are_the_size_that_was_asked_for() -> None:
