@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import requests
 
 from tap_leadintent.api.clock import ServerClock
+from tap_leadintent.api.doubts import Doubts
 from tap_leadintent.api.limits import Limits
-from tap_leadintent.api.siblings import Doubts
 from tap_leadintent.api.traffic import Traffic
 from tap_leadintent.singer.interruption import Interruption
 

@@ -8,10 +8,9 @@ as an id, a time or a count, means nothing.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from threading import Event, Lock
+from threading import Lock
 from typing import Any, Self
 
 from tap_leadintent.api.envelope import (
@@ -29,7 +28,6 @@ from tap_leadintent.api.envelope import (
     value_of,
 )
 from tap_leadintent.api.page import Page
-from tap_leadintent.errors import StoppedError
 
 _ENOUGH = 3
 """Pages with records from which on another page is compared with them."""
@@ -37,45 +35,7 @@ _ENOUGH = 3
 _MOST_PATHS = 24
 """Values whose claims are kept, as they stand in the state."""
 
-_MOST_DOUBTS = 10
-"""Pages of a run that are asked for again because they differ."""
-
 _STATE = re.compile(r"[0-3][mlfp]{0,4}( [\w-]{4}([!~][\w-]{3})?[mlfpnt]{0,6}){0,24}")
-_WAIT_SECONDS = 0.1
-
-
-class Doubts:
-    """Bounds how many pages of a run are asked for again because they differ."""
-
-    def __init__(self) -> None:
-        """Begin a run."""
-        self._left = _MOST_DOUBTS
-        self._lock = Lock()
-
-    @contextmanager
-    def one_at_a_time(self, stopped: Event) -> Iterator[bool]:
-        """Wait until no other page is in doubt, as its answer may settle all.
-
-        Args:
-            stopped: Set when the page is not wanted any more.
-
-        Yields:
-            Whether this page may be asked for again.
-
-        Raises:
-            StoppedError: The page is not wanted any more.
-        """
-        while not self._lock.acquire(timeout=_WAIT_SECONDS):
-            if stopped.is_set():
-                raise StoppedError
-        try:
-            yield self._left > 0
-        finally:
-            self._lock.release()
-
-    def count(self) -> None:
-        """Count a page that is asked for again."""
-        self._left -= 1
 
 
 @dataclass
