@@ -21,6 +21,7 @@ from tap_leadintent import openapi
 from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.api.http import Client
 from tap_leadintent.api.page import Page
+from tap_leadintent.api.retries import Retries
 from tap_leadintent.api.run_context import RunContext
 from tap_leadintent.api.siblings import Siblings
 from tap_leadintent.config.place import describe_other_place, place_of
@@ -144,7 +145,11 @@ class LeadIntentStream(RunStream):
             filters=self.filters,
             page_size=settings.page_size,
             timeout=settings.request_timeout,
-            retries=settings.max_retries,
+            retries=Retries(
+                most=settings.max_retries,
+                run_context=self.run_context,
+                logger=self.logger,
+            ),
             run_context=self.run_context,
             logger=self.logger,
             stats=self.stats,

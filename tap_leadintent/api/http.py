@@ -1,8 +1,7 @@
 """Sends a stream's requests, and retries those that may succeed later.
 
-Which failures are retried is decided in `failures.py`, how long all requests wait, and
-for how long a run retries at all, in `traffic.py`. A refused cursor begins its chain
-again (`chain.py`).
+Why a request failed is explained in `failures.py`, and whether it is sent again is
+decided in `retries.py`. A refused cursor begins its chain again (`chain.py`).
 
 API description: "Base address", "Authentication", "Page envelope".
 """
@@ -30,26 +29,20 @@ from tap_leadintent.api.failures import (
     explain_no_page,
     explain_no_response,
 )
-from tap_leadintent.api.limits import with_margin
 from tap_leadintent.api.page import NO_RECORDS, Page
 from tap_leadintent.api.pagination import EmptyPages
 from tap_leadintent.api.repair import as_utf8
+from tap_leadintent.api.retries import Retries
 from tap_leadintent.api.run_context import RunContext
 from tap_leadintent.api.session import TooLargeError, exchange
 from tap_leadintent.api.siblings import Siblings
-from tap_leadintent.errors import Action, Reason, StreamError
+from tap_leadintent.errors import Reason, StreamError
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.singer.log import quote
 from tap_leadintent.times import parse_http_date
 from tap_leadintent.words import counted
 
 Fields = Mapping[str, Any]
-
-_LEAST_ATTEMPTS = 4
-"""Attempts of a request that the server does not want now, whatever the settings say,
-once there was a page. It may have come too early for a rate limit, and then the next
-ones come more slowly.
-"""
 
 
 @dataclass
@@ -91,14 +84,14 @@ class Client:
     timeout: float
     """Seconds until the complete response has arrived."""
 
-    retries: int
-    """Most retries of a request."""
+    retries: Retries
+    """Decides which requests are sent again, and when."""
 
     run_context: RunContext
     """What it shares with the clients of other streams."""
 
     logger: logging.Logger
-    """The stream's logger; gets a line for each retry."""
+    """The stream's logger."""
 
     stats: StreamStats
     """Counts requests, retries and waits."""
@@ -109,14 +102,15 @@ class Client:
     empty_pages: EmptyPages = field(default_factory=EmptyPages)
     """Counts pages without records."""
 
-    _last_attempts: dict[str, int] = field(default_factory=dict)
-    """The last attempt that was logged, by the reason for it."""
-
     _outcomes: _Outcomes = field(default_factory=_Outcomes)
     """What the requests have shown so far."""
 
     def fetch(
-        self, fields: Fields, after: str | None, stopped: Event, max_retries: float
+        self,
+        fields: Fields,
+        after: str | None,
+        stopped: Event,
+        max_retries: float,
     ) -> Page:
         """Send a request, with retries, until its response is a page that counts.
 
@@ -139,15 +133,29 @@ class Client:
 
         def ask(pause: float = 0.0) -> Page:
             nonlocal seconds
-            page, seconds = self._fetch(fields, after, stopped, max_retries, pause)
+            page, seconds = self._fetch(
+                fields,
+                after,
+                stopped,
+                max_retries,
+                pause,
+            )
             return page
 
         page = ask()
         is_first = after is None
-        if self.siblings.judge([page], is_first=is_first, may_ask=True):
+        if self.siblings.judge(
+            [page],
+            is_first=is_first,
+            may_ask=True,
+        ):
             with self.run_context.doubts.one_at_a_time(stopped) as may_ask:
                 page = self._settle(
-                    page, ask, max_retries, is_first=is_first, may_ask=may_ask
+                    page,
+                    ask,
+                    max_retries,
+                    is_first=is_first,
+                    may_ask=may_ask,
                 )
         traffic = self.run_context.traffic
         traffic.note_page(self.url, seconds, is_full=page.has_more)
@@ -166,8 +174,12 @@ class Client:
         """Ask for a page that differs from others again, until an answer counts."""
         run = self.run_context
         answers = [page]
-        most = 1 + max(2, int(min(self.retries, max_retries)))
-        while odd := self.siblings.judge(answers, is_first=is_first, may_ask=may_ask):
+        most = 1 + max(2, int(min(self.retries.most, max_retries)))
+        while odd := self.siblings.judge(
+            answers,
+            is_first=is_first,
+            may_ask=may_ask,
+        ):
             if len(answers) == 1 and may_ask:
                 run.doubts.count()
             error = StreamError(
@@ -182,7 +194,7 @@ class Client:
                 raise error.changed(detail=f"gave up after {tries}: {error.detail}")
             pause = run.limits.backoff(len(answers))
             if len(answers) > 1:
-                self._log_retry(error, len(answers) + 1, most, pause)
+                self.retries.log(error, len(answers) + 1, most, pause)
             answers.append(ask(pause))
         return answers[-1]
 
@@ -211,9 +223,9 @@ class Client:
                     return answer, monotonic() - sent_at
                 # Still inside the turn: a cool-down begins before another request can
                 # be sent.
-                self._raise_if_final(answer, attempt, max_retries)
-                pause = self._plan_retry(answer, attempt, sent_at)
-                self._log_retry(answer, attempt + 1, max_retries, pause)
+                self.retries.raise_if_final(answer, attempt, max_retries)
+                pause = self.retries.plan(answer, attempt, sent_at)
+                self.retries.log(answer, attempt + 1, max_retries, pause)
 
     def _send(self, fields: Fields, after: str | None) -> Page | StreamError:
         """Send one request, and return its page, or why there is none.
@@ -223,7 +235,11 @@ class Client:
         cursor: dict[str, Any] = {"limit": self.page_size}
         if after is not None:
             cursor["after"] = after
-        body = {**self.filters, **fields, "cursor": cursor}
+        body = {
+            **self.filters,
+            **fields,
+            "cursor": cursor,
+        }
         run = self.run_context
         request = requests.Request("POST", self.url, json=body)
         sent_at, began = time.time(), run.limits.monotonic()
@@ -231,7 +247,10 @@ class Client:
             response, content = exchange(run.session, request, self.timeout, run.limits)
         except (requests.RequestException, HTTPError, TooLargeError) as error:
             return explain_no_response(
-                error, self.url, self.timeout, self._circumstances(body)
+                error,
+                self.url,
+                self.timeout,
+                self._circumstances(body),
             )
         seconds = run.limits.monotonic() - began
         self._measure(response, seconds)
@@ -287,63 +306,3 @@ class Client:
             }
             point = Point("timer", Metric.HTTP_REQUEST_DURATION, seconds, tags)
             metrics.log(logger, point)
-
-    def _most_attempts(self, error: StreamError, max_retries: float) -> float:
-        """Return how often a request is sent at most, if it fails like this."""
-        most = 1 + min(self.retries, max_retries)
-        is_refusal = Action.PAUSE_ALL in error.actions
-        if is_refusal and self.run_context.traffic.has_succeeded:
-            return max(most, _LEAST_ATTEMPTS)
-        return most
-
-    def _raise_if_final(
-        self, error: StreamError, attempt: int, max_retries: float
-    ) -> None:
-        """Raise the error of a failed request if it is not sent again."""
-        traffic = self.run_context.traffic
-        can_retry = Action.RETRY in error.actions
-        has_attempts = attempt < self._most_attempts(error, max_retries)
-        has_time = traffic.seconds_left(error) > 0
-        # What the server asks to wait is no sign that it is down.
-        is_asked = error.retry_after > 0
-        if Action.WAIT_OUT in error.actions:
-            is_tried_again = has_time or (has_attempts and is_asked)
-        else:
-            is_tried_again = has_attempts and (has_time or is_asked)
-        if can_retry and is_tried_again:
-            return
-        detail = error.detail
-        actions = error.actions
-        if can_retry:
-            detail = f"gave up after {counted(attempt, 'attempt')}: {detail}"
-        if traffic.last_failure and not traffic.has_succeeded:
-            # Another stream has failed, too, so this try decides.
-            actions &= ~Action.CUT
-        raise error.changed(detail=detail, actions=actions)
-
-    def _plan_retry(self, error: StreamError, attempt: int, sent_at: float) -> float:
-        """Return the seconds to wait before a retry; before some, all requests wait."""
-        run = self.run_context
-        if Action.PAUSE_ALL in error.actions:
-            return run.traffic.note_refusal(error, attempt, sent_at)
-        if error.retry_after:
-            return with_margin(error.retry_after)
-        return min(run.limits.backoff(attempt), run.traffic.seconds_left(error))
-
-    def _log_retry(
-        self, error: StreamError, attempt: int, max_retries: float, pause: float
-    ) -> None:
-        """Log why a request is retried, and then only at attempts 3, 5, 9 and so on.
-
-        All readers of a stream may fail for one reason, with each of their attempts. If
-        two fail at once, both may log it.
-        """
-        logged = self._last_attempts.get(error.message, 0)
-        if attempt < 2 * logged - 1:
-            return
-        self._last_attempts[error.message] = attempt
-        reason = "same reason as before" if logged else error
-        number = f"attempt {attempt}"
-        if Action.WAIT_OUT not in error.actions:
-            number += f" of {self._most_attempts(error, max_retries)}"
-        self.logger.warning("%s; %s in %.1f s", reason, number, pause)
