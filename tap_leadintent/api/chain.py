@@ -17,7 +17,11 @@ class Chain:
     """The pages of one request, and of those that follow its cursors."""
 
     def __init__(
-        self, client: Client, fields: Mapping[str, Any], *, only_first: bool = False
+        self,
+        client: Client,
+        fields: Mapping[str, Any],
+        *,
+        only_first: bool = False,
     ) -> None:
         """Begin a chain; nothing is sent yet.
 
@@ -63,12 +67,16 @@ class Chain:
             self.records += len(page.raw)
             # The SDK only passes it on to the methods of the paginator.
             self.paginator.advance(page)  # type: ignore[arg-type]
-            is_last = self._only_first or self.paginator.finished
-            return page.as_last() if is_last else page
+            if self._only_first or self.paginator.finished:
+                return page.as_last()
+            return page
 
     def _begin(self) -> CursorPaginator:
-        # Only a part of a time range can be asked for.
-        return CursorPaginator(self.client.empty_pages, can_be_cut=bool(self.fields))
+        return CursorPaginator(
+            self.client.empty_pages,
+            # Only a part of a time range can be asked for.
+            can_be_cut=bool(self.fields),
+        )
 
     def recover(self, error: StreamError) -> None:
         """Begin again, once, if a request failed because its cursor may have expired.
@@ -90,7 +98,9 @@ class Chain:
             detail = f"page {self.paginator.count + 1}: {error.detail}"
             raise error.changed(detail=detail)
         self._has_restarted = True
-        self.paginator, self.records = self._begin(), 0
+        self.paginator = self._begin()
+        self.records = 0
         self.client.logger.warning(
-            "The API refused a cursor; the window is read again: %s", error.why
+            "The API refused a cursor; the window is read again: %s",
+            error.why,
         )

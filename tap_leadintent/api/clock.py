@@ -53,7 +53,12 @@ class ServerClock:
             return run_began
         return min(run_began, int(self._first_sent + self._most))
 
-    def note(self, date: int | None, sent_at: float, seconds: float) -> int | None:
+    def note(
+        self,
+        date: int | None,
+        sent_at: float,
+        seconds: float,
+    ) -> int | None:
         """Note the `Date` of a response.
 
         Args:
@@ -69,24 +74,29 @@ class ServerClock:
             return None
         # The `Date` is set when the response is ready. Windows overlap by a second, so
         # a fraction of a second does not matter.
-        began, ahead = date - int(seconds), date - sent_at
+        began = date - int(seconds)
+        ahead = date - sent_at
         # No lock is needed: one request is in flight until one has succeeded, and a
         # value that two threads set at once only makes the next run read more again.
-        first = self._first
-        self._first = ahead if first is None else first
+        is_first = self._first is None
+        if self._first is None:
+            self._first = ahead
         self._most = max(self._most, began - int(sent_at))
         self._first_sent = min(self._first_sent, int(sent_at))
-        if first is None and not -_SKEW <= ahead <= seconds + _SKEW:
+        if is_first and not -_SKEW <= ahead <= seconds + _SKEW:
             self._logger.warning(
                 "Correct the clock that is wrong: the server's says %s, this machine's "
                 "says %s, and a run covers the time up to the earlier one",
-                *(format_instant(int(each)) for each in (date, sent_at)),
+                format_instant(date),
+                format_instant(int(sent_at)),
             )
-        if abs(ahead - self._first) > _ODD + seconds and not self._is_odd:
+        difference = abs(ahead - self._first)
+        if difference > seconds + _ODD and not self._is_odd:
             self._is_odd = True
             self._logger.warning(
                 "Tell the API's support: machines of the API have different clocks; "
                 "one says %s, another said %s at that time; the later one counts",
-                *(format_instant(int(sent_at + each)) for each in (ahead, self._first)),
+                format_instant(int(sent_at + ahead)),
+                format_instant(int(sent_at + self._first)),
             )
         return began

@@ -32,7 +32,12 @@ class Endpoint:
     only_first: bool = False
     """Whether a query ends with its first page."""
 
-    def query(self, range_name: str, interval: Interval, limit: int) -> Chain:
+    def query(
+        self,
+        range_name: str,
+        interval: Interval,
+        limit: int,
+    ) -> Chain:
         """Begin a query; see `replication.protocol.Api`."""
         client = replace(self.client, page_size=limit)
         if range_name:
@@ -47,7 +52,10 @@ class Endpoint:
         self.client.run_context.interruption.raise_if_interrupted()
 
 
-def range_fields(name: str, interval: Interval) -> dict[str, Any]:
+def range_fields(
+    name: str,
+    interval: Interval,
+) -> dict[str, Any]:
     """Return the request fields for an interval of a range, and a second before it.
 
     The API description does not show whether a range includes its ends.
@@ -63,7 +71,10 @@ def range_fields(name: str, interval: Interval) -> dict[str, Any]:
     # A server may refuse times before 1970, so none is requested without need.
     earliest = 0 if start >= 0 else EARLIEST
     start = max(earliest, start - OVERLAP_SECONDS)
-    times = {"start_time": format_instant(start), "end_time": format_instant(end)}
+    times = {
+        "start_time": format_instant(start),
+        "end_time": format_instant(end),
+    }
     return {name: times}
 
 
@@ -74,9 +85,15 @@ class RangeChain(Chain):
     again, up to the server's own time.
     """
 
-    def __init__(self, client: Client, name: str, interval: Interval) -> None:
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        interval: Interval,
+    ) -> None:
         super().__init__(client, range_fields(name, interval))
-        self._name, self._interval = name, interval
+        self._name = name
+        self._interval = interval
 
     @override
     def fetch(self, stopped: Event, max_retries: float) -> Page:
@@ -94,10 +111,12 @@ class RangeChain(Chain):
         is_future = start - _MOST_WRONG < now < end
         # Only a request without a cursor says something about the range.
         is_first = not self.paginator.count
-        if not (is_first and is_future and Action.CHANGE_RANGE in error.actions):
+        can_be_narrowed = Action.CHANGE_RANGE in error.actions
+        if not (is_first and is_future and can_be_narrowed):
             super().recover(error)
             return
         # If several machines answer in turn, the clock of the next one may be behind
         # this one. All of the interval may lie in the future.
-        self._interval = min(start, now - 1), now
+        start = min(start, now - 1)
+        self._interval = (start, now)
         self.fields = range_fields(self._name, self._interval)

@@ -20,17 +20,42 @@ from tap_leadintent.api.page import Page
 _ERRORS = {"error", "errors"}
 """Fields that hold an error, if there is one."""
 
-_NOTHING = {"", "0", "200", "false", "no", "none", "null", "ok", "success"}
+_NOTHING = {
+    "",
+    "0",
+    "200",
+    "false",
+    "no",
+    "none",
+    "null",
+    "ok",
+    "success",
+}
 """Texts of errors that mean that there is none."""
 
 _FAILURES = {
-    *("abort", "aborted", "error", "errors", "fail", "failed", "failure"),
-    *("incomplete", "partial", "partially", "timeout", "unavailable"),
-    *("pending", "processing", "queued", "running"),
+    "abort",
+    "aborted",
+    "error",
+    "errors",
+    "fail",
+    "failed",
+    "failure",
+    "incomplete",
+    "partial",
+    "partially",
+    "timeout",
+    "unavailable",
+    "pending",
+    "processing",
+    "queued",
+    "running",
 }
 """Words of a status that says that there was a failure, or that there is no result yet.
 """
 
+_TIMED_OUT = re.compile("timed?[ _-]out")
+_DIGIT = re.compile(r"\d")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d")
 
 _DEPTH = 4
@@ -42,6 +67,11 @@ _ITEMS = 100
 Claims = frozenset[str]
 """What holds for a value on one page: its digest, and how it follows from the rest of
 the page, such as "it is set only on the last page of a query"."""
+
+_FLAG = "!"
+_NO_FLAG = "~"
+_MARKS = {_FLAG, _NO_FLAG}
+"""The first character of the digest of a value."""
 
 IS_COUNT = "n"
 """The value is the number of the page's records."""
@@ -55,7 +85,12 @@ ON_FIRST = "f"
 ON_LATER = "p"
 """The value is set on these pages of a query, and on no others."""
 
-KINDS = {ON_MORE: ON_LAST, ON_LAST: ON_MORE, ON_FIRST: ON_LATER, ON_LATER: ON_FIRST}
+KINDS = {
+    ON_MORE: ON_LAST,
+    ON_LAST: ON_MORE,
+    ON_FIRST: ON_LATER,
+    ON_LATER: ON_FIRST,
+}
 """The kinds of pages, each with its opposite."""
 
 EMPTY_BODY = "an empty body"
@@ -94,19 +129,26 @@ def read_envelope(page: Page, *, is_first: bool) -> Envelope:
         {
             ON_MORE if page.has_more else ON_LAST,
             ON_FIRST if is_first else ON_LATER,
-        }
+        },
     )
-    content = {
-        name: msgspec.json.decode(raw) for name, raw in page.other_fields.items()
-    }
+    content: dict[str, Any] = {}
+    for name, raw in page.other_fields.items():
+        content[name] = msgspec.json.decode(raw)
     values: dict[str, list[Any]] = {}
     for path, value in _leaves(content):
         values.setdefault(path, []).append(value)
-    names = {_digest(path): path for path in values}
-    fields = {
-        key: _claims(values[path], kinds, page.records) for key, path in names.items()
-    }
-    return Envelope(kinds, names, fields, failure_in(content))
+    names: dict[str, str] = {}
+    fields: dict[str, Claims] = {}
+    for path, found in values.items():
+        key = _digest(path)
+        names[key] = path
+        fields[key] = _claims(found, kinds, page.records)
+    return Envelope(
+        kinds,
+        names,
+        fields,
+        failure=failure_in(content),
+    )
 
 
 def claims_of_absent(kinds: Claims) -> Claims:
@@ -115,12 +157,17 @@ def claims_of_absent(kinds: Claims) -> Claims:
     Args:
         kinds: The kinds of all pages that lack it.
     """
-    return frozenset({_value_digest([None]), *(KINDS.keys() - kinds)})
+    null = _value_digest([None])
+    other_kinds = KINDS.keys() - kinds
+    return frozenset({null}) | other_kinds
 
 
 def value_of(claims: Claims) -> str:
     """Return the digest of the value; empty if it differs from page to page."""
-    return next((claim for claim in claims if claim[0] in "!~"), "")
+    for claim in claims:
+        if claim[0] in _MARKS:
+            return claim
+    return ""
 
 
 def is_flag(value: str) -> bool:
@@ -128,7 +175,7 @@ def is_flag(value: str) -> bool:
 
     Ids, times, counts and versions are none: they may change at any time.
     """
-    return value.startswith("!")
+    return value.startswith(_FLAG)
 
 
 def failure_in(content: Mapping[str, Any]) -> str | None:
@@ -140,24 +187,31 @@ def failure_in(content: Mapping[str, Any]) -> str | None:
     Returns:
         The path, such as `meta.status`; None without one.
     """
-    for name, value in content.items():
-        if _is_failure(name.rpartition(".")[2], value):
-            return name
+    for path, value in content.items():
+        _, _, name = path.rpartition(".")
+        if _is_failure(name, value):
+            return path
         # What has an id is a record of its own, such as an agent with a status.
-        is_about_page = isinstance(value, dict) and "id" not in value
-        for inner in value if is_about_page else ():
-            if _is_failure(inner, value[inner]):
-                return f"{name}.{inner}"
+        if not isinstance(value, dict) or "id" in value:
+            continue
+        for inner_name, inner in value.items():
+            if _is_failure(inner_name, inner):
+                return f"{path}.{inner_name}"
     return None
 
 
-def _leaves(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+def _leaves(
+    value: Any,  # noqa: ANN401 - any JSON
+    path: str = "",
+    depth: int = 0,
+) -> Iterator[tuple[str, Any]]:
     """Yield path and value of everything in a JSON value that is not null."""
     if isinstance(value, dict) and depth < _DEPTH:
         for name, inner in value.items():
-            # Such a name is likely an id, and thus another one on each page.
-            plain = "*" if re.search(r"\d", name) else name
-            yield from _leaves(inner, f"{path}.{plain}" if path else plain, depth + 1)
+            # A name with a digit is likely an id, and thus another one on each page.
+            plain = "*" if _DIGIT.search(name) else name
+            inner_path = f"{path}.{plain}" if path else plain
+            yield from _leaves(inner, inner_path, depth + 1)
     elif isinstance(value, list) and depth < _DEPTH:
         for inner in value[:_ITEMS]:
             yield from _leaves(inner, f"{path}[]", depth + 1)
@@ -165,7 +219,11 @@ def _leaves(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, A
         yield path, value
 
 
-def _claims(values: list[Any], kinds: Claims, records: int) -> Claims:
+def _claims(
+    values: list[Any],
+    kinds: Claims,
+    records: int,
+) -> Claims:
     claims = {_value_digest(values)}
     if len(values) == 1:
         (value,) = values
@@ -182,30 +240,34 @@ def _claims(values: list[Any], kinds: Claims, records: int) -> Claims:
 
 def _digest(text: str) -> str:
     """Return four characters that stand for a text."""
-    return urlsafe_b64encode(blake2b(text.encode(), digest_size=3).digest()).decode()
+    digest = blake2b(text.encode(), digest_size=3).digest()
+    return urlsafe_b64encode(digest).decode()
 
 
 def _value_digest(values: list[Any]) -> str:
     texts = {json.dumps(value, sort_keys=True) for value in values}
-    mark = "!" if all(map(_may_be_flag, values)) else "~"
-    return mark + _digest("\n".join(sorted(texts)))[:3]
+    mark = _FLAG if all(map(_may_be_flag, values)) else _NO_FLAG
+    joined = "\n".join(sorted(texts))
+    return mark + _digest(joined)[:3]
 
 
 def _may_be_flag(value: Any) -> bool:  # noqa: ANN401 - any JSON
     """Return whether a value is true, false, nothing, or words."""
     if isinstance(value, str):
-        return not re.search(r"\d", value)
+        return _DIGIT.search(value) is None
     return not value or value is True
 
 
 def _is_failure(name: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
     """Return whether a field says that the records are not all."""
-    name = name.lower()
-    if name in _ERRORS:
+    plain = name.lower()
+    if plain in _ERRORS:
         return _is_something(value)
-    if name == "status":
+    if plain == "status":
         return _names_failure(value)
-    return name == "success" and str(value).lower() == "false"
+    if plain == "success":
+        return str(value).lower() == "false"
+    return False
 
 
 def _is_something(value: Any) -> bool:  # noqa: ANN401 - any JSON
@@ -214,13 +276,17 @@ def _is_something(value: Any) -> bool:  # noqa: ANN401 - any JSON
         return any(map(_is_something, value.values()))
     if isinstance(value, list):
         return any(map(_is_something, value))
-    words = str("" if value is None else value).strip().lower()
+    if value is None:
+        return False
+    words = str(value).strip().lower()
     return words not in _NOTHING and not words.startswith("no error")
 
 
 def _names_failure(value: Any) -> bool:  # noqa: ANN401 - any JSON
     if isinstance(value, int):
         return value >= 400  # noqa: PLR2004 - as of HTTP
-    text = re.sub("timed?[ _-]out", "timeout", str(value).lower())
+    text = _TIMED_OUT.sub("timeout", str(value).lower())
     words = re.split("[^a-z]+", text)
-    return bool(_FAILURES.intersection(words)) and "no" not in words
+    if "no" in words:
+        return False
+    return not _FAILURES.isdisjoint(words)

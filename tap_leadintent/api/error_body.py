@@ -19,16 +19,40 @@ _MAX_NAMING = 1_000
 """Characters of a plain text that are searched for names."""
 
 _EXPLAINING = {
-    *("error", "errors", "errormessage", "errorcode", "errordescription"),
-    *("message", "messages", "msg", "code", "detail", "details", "reason", "title"),
+    "error",
+    "errors",
+    "errormessage",
+    "errorcode",
+    "errordescription",
+    "message",
+    "messages",
+    "msg",
+    "code",
+    "detail",
+    "details",
+    "reason",
+    "title",
 }
 """Names of the fields that explain an error, without underscores."""
 
 _PLACES = {
-    *("field", "fields", "loc", "param", "parameter", "path", "pointer", "property"),
-    *("source", "instancepath", "target"),
+    "field",
+    "fields",
+    "loc",
+    "param",
+    "parameter",
+    "path",
+    "pointer",
+    "property",
+    "source",
+    "instancepath",
+    "target",
 }
 """Names of the fields that say which part of a request is wrong."""
+
+_NAMING = _EXPLAINING | _PLACES
+
+_NAME = re.compile(r"[a-z]+(?:_[a-z]+)*")
 
 
 def text_of(body: bytes) -> str:
@@ -57,17 +81,33 @@ def describe(text: str, size: int) -> str:
     try:
         decoded = json.loads(text)
     except (ValueError, RecursionError):
-        kind = " of HTML" if text.startswith("<") else ""
-        return f"{counted(size, 'byte')}{kind}" if size else ""
-    if words := dict.fromkeys(explanations(decoded)):
-        return quote(", ".join(f'"{word}"' for word in words))
-    fields = (
-        f" with the fields {', '.join(decoded)}" if isinstance(decoded, dict) else ""
-    )
-    return quote(f"{counted(size, 'byte')} of JSON{fields}")
+        return _describe_text(text, size)
+    different = dict.fromkeys(explanations(decoded))
+    if different:
+        words = [f'"{word}"' for word in different]
+        return quote(", ".join(words))
+    shown = f"{counted(size, 'byte')} of JSON"
+    if isinstance(decoded, dict):
+        names = ", ".join(decoded)
+        shown += f" with the fields {names}"
+    return quote(shown)
 
 
-def explanations(value: Any, *, is_inside: bool = False) -> Iterator[str]:  # noqa: ANN401 - any JSON
+def _describe_text(text: str, size: int) -> str:
+    """Describe a body that is not JSON."""
+    if not size:
+        return ""
+    shown = counted(size, "byte")
+    if text.startswith("<"):
+        return f"{shown} of HTML"
+    return shown
+
+
+def explanations(
+    value: Any,  # noqa: ANN401 - any JSON
+    *,
+    is_inside: bool = False,
+) -> Iterator[str]:
     """Yield the texts that explain an error.
 
     Args:
@@ -80,8 +120,11 @@ def explanations(value: Any, *, is_inside: bool = False) -> Iterator[str]:  # no
     """
     if isinstance(value, dict):
         for name, inner in value.items():
-            is_title = name == "title" and "status" not in value and not is_inside
-            if name.replace("_", "").lower() in _EXPLAINING and not is_title:
+            # A problem detail (RFC 9457) has a title beside its status.
+            is_about_record = (
+                name == "title" and "status" not in value and not is_inside
+            )
+            if _plain(name) in _EXPLAINING and not is_about_record:
                 yield from explanations(inner, is_inside=True)
     elif is_inside and isinstance(value, list):
         for inner in value:
@@ -105,23 +148,41 @@ def names_in(text: str) -> set[str]:
     try:
         decoded = json.loads(text)
     except (ValueError, RecursionError):
+        decoded = {}
         # A plain text is an explanation; a web page has many words.
-        decoded = {} if text.startswith("<") else {"error": text[:_MAX_NAMING]}
+        if not text.startswith("<"):
+            decoded["error"] = text[:_MAX_NAMING]
     names = set[str]()
     for words in _naming(decoded):
-        names.update(re.findall(r"[a-z]+(?:_[a-z]+)*", words.lower()))
+        found = _NAME.findall(words.lower())
+        names.update(found)
     return names
 
 
-def _naming(value: Any, *, is_inside: bool = False) -> Iterator[str]:  # noqa: ANN401 - any JSON
+def _naming(
+    value: Any,  # noqa: ANN401 - any JSON
+    *,
+    is_inside: bool = False,
+) -> Iterator[str]:
     if isinstance(value, dict):
         for name, inner in value.items():
-            plain = name.replace("_", "").lower()
-            if isinstance(inner, list) and inner and isinstance(inner[0], str):
+            if _is_list_of_texts(inner):
                 yield name
-            yield from _naming(inner, is_inside=plain in _EXPLAINING | _PLACES)
+            is_naming = _plain(name) in _NAMING
+            yield from _naming(inner, is_inside=is_naming)
     elif isinstance(value, list):
         for inner in value:
             yield from _naming(inner, is_inside=is_inside)
     elif is_inside and isinstance(value, str):
         yield value
+
+
+def _is_list_of_texts(value: object) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    return isinstance(value[0], str)
+
+
+def _plain(name: str) -> str:
+    """Return the name of a field without its style, as in `_EXPLAINING`."""
+    return name.replace("_", "").lower()

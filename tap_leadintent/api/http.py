@@ -9,7 +9,7 @@ API description: "Base address", "Authentication", "Page envelope".
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
@@ -63,6 +63,28 @@ class _Outcomes:
         """Note a failure; return whether no other request has failed meanwhile."""
         self.failing.add(body)
         return self.failing == {body}
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What one request asks for, and how often it may be sent."""
+
+    fields: Fields
+    """The request fields of a window, empty for all records."""
+
+    after: str | None
+    """The cursor, None for the first page."""
+
+    stopped: Event
+    """Set when the page is not wanted any more."""
+
+    max_retries: float
+    """It is not retried more often, whatever the setting says."""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it asks for the first page of a query."""
+        return self.after is None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -129,32 +151,19 @@ class Client:
             StreamError: All retries failed, or a retry would not help.
             StoppedError: The page is not wanted any more.
         """
-        seconds = 0.0
-
-        def ask(pause: float = 0.0) -> Page:
-            nonlocal seconds
-            page, seconds = self._fetch(
-                fields,
-                after,
-                stopped,
-                max_retries,
-                pause,
-            )
-            return page
-
-        page = ask()
-        is_first = after is None
-        if self.siblings.judge(
+        request = _Request(fields, after, stopped, max_retries)
+        page, seconds = self._fetch(request)
+        odd = self.siblings.judge(
             [page],
-            is_first=is_first,
+            is_first=request.is_first,
             may_ask=True,
-        ):
+        )
+        if odd:
             with self.run_context.doubts.one_at_a_time(stopped) as may_ask:
-                page = self._settle(
+                page, seconds = self._settle(
                     page,
-                    ask,
-                    max_retries,
-                    is_first=is_first,
+                    seconds,
+                    request,
                     may_ask=may_ask,
                 )
         traffic = self.run_context.traffic
@@ -165,48 +174,50 @@ class Client:
     def _settle(
         self,
         page: Page,
-        ask: Callable[[float], Page],
-        max_retries: float,
+        seconds: float,
+        request: _Request,
         *,
-        is_first: bool,
         may_ask: bool,
-    ) -> Page:
-        """Ask for a page that differs from others again, until an answer counts."""
+    ) -> tuple[Page, float]:
+        """Ask for a page that differs from others again, until an answer counts.
+
+        Returns:
+            The page, and how many seconds its request took.
+        """
         run = self.run_context
         answers = [page]
-        most = 1 + max(2, int(min(self.retries.most, max_retries)))
-        while odd := self.siblings.judge(
-            answers,
-            is_first=is_first,
-            may_ask=may_ask,
-        ):
+        retries = min(self.retries.most, request.max_retries)
+        most = 1 + max(2, int(retries))
+        while True:
+            odd = self.siblings.judge(
+                answers,
+                is_first=request.is_first,
+                may_ask=may_ask,
+            )
+            if not odd:
+                return answers[-1], seconds
             if len(answers) == 1 and may_ask:
                 run.doubts.count()
-            error = StreamError(
-                INCOMPLETE,
-                detail=f"it says so in {quote(', '.join(odd))}",
-                status=requests.codes.ok,
-                reason=Reason.NOT_A_PAGE,
-                actions=SLOW,
-            )
+            error = _page_differs(odd)
             if len(answers) == most:
                 tries = counted(most, "attempt")
                 raise error.changed(detail=f"gave up after {tries}: {error.detail}")
             pause = run.limits.backoff(len(answers))
             if len(answers) > 1:
                 self.retries.log(error, len(answers) + 1, most, pause)
-            answers.append(ask(pause))
-        return answers[-1]
+            page, seconds = self._fetch(request, pause)
+            answers.append(page)
 
     def _fetch(
         self,
-        fields: Fields,
-        after: str | None,
-        stopped: Event,
-        max_retries: float,
-        pause: float,
+        request: _Request,
+        pause: float = 0.0,
     ) -> tuple[Page, float]:
         """Send a request, with retries, until its response is a page.
+
+        Args:
+            request: The request.
+            pause: The seconds to wait before it is sent.
 
         Returns:
             The page, and how many seconds its request took.
@@ -216,35 +227,33 @@ class Client:
         attempt = 0
         while True:
             attempt += 1
-            with traffic.turn(stopped, self.stats, pause):
+            with traffic.turn(request.stopped, self.stats, pause):
                 sent_at = monotonic()
-                answer = self._send(fields, after)
+                answer = self._send(request)
                 if isinstance(answer, Page):
                     return answer, monotonic() - sent_at
                 # Still inside the turn: a cool-down begins before another request can
                 # be sent.
-                self.retries.raise_if_final(answer, attempt, max_retries)
+                self.retries.raise_if_final(answer, attempt, request.max_retries)
                 pause = self.retries.plan(answer, attempt, sent_at)
-                self.retries.log(answer, attempt + 1, max_retries, pause)
+                self.retries.log(answer, attempt + 1, request.max_retries, pause)
 
-    def _send(self, fields: Fields, after: str | None) -> Page | StreamError:
+    def _send(self, request: _Request) -> Page | StreamError:
         """Send one request, and return its page, or why there is none.
 
         The error is not raised here, as its traceback would hold the response.
         """
-        cursor: dict[str, Any] = {"limit": self.page_size}
-        if after is not None:
-            cursor["after"] = after
-        body = {
-            **self.filters,
-            **fields,
-            "cursor": cursor,
-        }
+        body = self._body_of(request)
         run = self.run_context
-        request = requests.Request("POST", self.url, json=body)
-        sent_at, began = time.time(), run.limits.monotonic()
+        sent_at = time.time()
+        began = run.limits.monotonic()
         try:
-            response, content = exchange(run.session, request, self.timeout, run.limits)
+            response, content = exchange(
+                run.session,
+                requests.Request("POST", self.url, json=body),
+                self.timeout,
+                run.limits,
+            )
         except (requests.RequestException, HTTPError, TooLargeError) as error:
             return explain_no_response(
                 error,
@@ -256,25 +265,9 @@ class Client:
         self._measure(response, seconds)
         date = parse_http_date(response.headers.get("Date", ""))
         server_time = run.clock.note(date, sent_at, seconds)
-        if response.status_code == requests.codes.no_content and after is None:
-            return Page.of(NO_RECORDS)
-        is_success = response.status_code in SUCCESS
-        is_empty = is_success and after is None and not content.strip()
-        if is_empty and self.siblings.has_pages:
-            # An endpoint that has returned records may say so that there are none.
-            page = Page.of(NO_RECORDS)
-            return replace(page, other_fields={EMPTY_BODY: Raw(b'"none"')})
-        # The error itself would keep the response, with its traceback.
-        problem = ""
-        is_incomplete = response.status_code == requests.codes.accepted
-        try:
-            if is_success:
-                page = Page.of(as_utf8(content, response.encoding))
-                if not is_incomplete:
-                    return page
-                problem = "the API is not ready"
-        except (ValueError, RecursionError) as refusal:
-            problem = str(refusal)
+        page, problem = self._read(response, content, is_first=request.is_first)
+        if page is not None:
+            return page
         return explain_no_page(
             response,
             content,
@@ -283,9 +276,47 @@ class Client:
             filters=self.filters.keys(),
             stream=self.tags[Tag.STREAM],
             problem=problem,
-            is_incomplete=is_incomplete,
+            is_incomplete=response.status_code == requests.codes.accepted,
             circumstances=self._circumstances(body),
         )
+
+    def _body_of(self, request: _Request) -> dict[str, Any]:
+        """Return the body of a request."""
+        cursor: dict[str, Any] = {"limit": self.page_size}
+        if request.after is not None:
+            cursor["after"] = request.after
+        return {
+            **self.filters,
+            **request.fields,
+            "cursor": cursor,
+        }
+
+    def _read(
+        self,
+        response: requests.Response,
+        content: bytes,
+        *,
+        is_first: bool,
+    ) -> tuple[Page | None, str]:
+        """Return the page of a response; or None, and why its body is not a page."""
+        status = response.status_code
+        if is_first and status == requests.codes.no_content:
+            return Page.of(NO_RECORDS), ""
+        if status not in SUCCESS:
+            return None, ""
+        is_empty = is_first and not content.strip()
+        if is_empty and self.siblings.has_pages:
+            # An endpoint that has returned records may say so that there are none.
+            page = Page.of(NO_RECORDS)
+            return replace(page, other_fields={EMPTY_BODY: Raw(b'"none"')}), ""
+        try:
+            page = Page.of(as_utf8(content, response.encoding))
+        except (ValueError, RecursionError) as refusal:
+            # The error itself would keep the response, with its traceback.
+            return None, str(refusal)
+        if status == requests.codes.accepted:
+            return None, "the API is not ready"
+        return page, ""
 
     def _circumstances(self, body: Fields) -> Circumstances:
         """Note that a request has failed, and return what others have shown."""
@@ -295,14 +326,36 @@ class Client:
             is_alone=self._outcomes.note_failure(json.dumps(body)),
         )
 
-    def _measure(self, response: requests.Response, seconds: float) -> None:
+    def _measure(
+        self,
+        response: requests.Response,
+        seconds: float,
+    ) -> None:
         """Log how long a request took, in a log at DEBUG only."""
         logger = metrics.get_metrics_logger()
-        if logger.isEnabledFor(logging.DEBUG):
-            tags = {
-                **self.tags,
-                Tag.HTTP_STATUS_CODE: response.status_code,
-                Tag.STATUS: Status.SUCCEEDED if response.ok else Status.FAILED,
-            }
-            point = Point("timer", Metric.HTTP_REQUEST_DURATION, seconds, tags)
-            metrics.log(logger, point)
+        if not logger.isEnabledFor(logging.DEBUG):
+            return
+        tags = {
+            **self.tags,
+            Tag.HTTP_STATUS_CODE: response.status_code,
+            Tag.STATUS: Status.SUCCEEDED if response.ok else Status.FAILED,
+        }
+        point = Point(
+            "timer",
+            Metric.HTTP_REQUEST_DURATION,
+            seconds,
+            tags,
+        )
+        metrics.log(logger, point)
+
+
+def _page_differs(odd: list[str]) -> StreamError:
+    """Return the error of a page that differs from others, by the paths that do."""
+    names = quote(", ".join(odd))
+    return StreamError(
+        INCOMPLETE,
+        detail=f"it says so in {names}",
+        status=requests.codes.ok,
+        reason=Reason.NOT_A_PAGE,
+        actions=SLOW,
+    )

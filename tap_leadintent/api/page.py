@@ -131,12 +131,6 @@ class Page:
                 raise
             envelope, is_repaired = decode(_loose_envelope, mended)
             content = mended
-        fields, _ = decode(_fields, content)
-        del fields["data"]
-        other_cursor_fields, _ = decode(_fields, bytes(fields.pop("cursor")))
-        for name in ("has_more", "next"):
-            other_cursor_fields.pop(name, None)
-        fields |= {f"cursor.{name}": raw for name, raw in other_cursor_fields.items()}
         cursor = _read_cursor(envelope.cursor)
         if envelope.data is None and cursor.has_more:
             raise ValueError("its data is null, though there is more")
@@ -145,7 +139,7 @@ class Page:
             cursor,
             content,
             is_repaired,
-            fields,
+            _other_fields(content),
             lacks_has_more=envelope.cursor.has_more is None,
         )
 
@@ -166,7 +160,8 @@ class Page:
     @property
     def fingerprint(self) -> int:
         """A hash of its records."""
-        return hash(tuple(map(bytes, self.raw)))
+        contents = tuple(map(bytes, self.raw))
+        return hash(contents)
 
     def decode(self) -> Decoded:
         """Decode the records."""
@@ -181,7 +176,20 @@ class Page:
             records.append(record)
             kept.append(raw)
             is_repaired |= has_changed
-        return Decoded(records, kept, is_repaired, len(self.raw) - len(kept))
+        broken = len(self.raw) - len(kept)
+        return Decoded(records, kept, is_repaired, broken)
+
+
+def _other_fields(content: bytes) -> dict[str, msgspec.Raw]:
+    """Return the fields of an envelope that the API description does not show."""
+    fields, _ = decode(_fields, content)
+    del fields["data"]
+    cursor = bytes(fields.pop("cursor"))
+    cursor_fields, _ = decode(_fields, cursor)
+    for name, raw in cursor_fields.items():
+        if name not in {"has_more", "next"}:
+            fields[f"cursor.{name}"] = raw
+    return fields
 
 
 def _read_cursor(cursor: _LooseCursor) -> Cursor:
@@ -190,10 +198,12 @@ def _read_cursor(cursor: _LooseCursor) -> Cursor:
     Raises:
         ValueError: It does not say whether there is more.
     """
-    said = cursor.has_more
-    if said is None and not cursor.next:
+    flag = cursor.has_more
+    if flag is None and not cursor.next:
         return Cursor(has_more=False)
-    has_more = _FLAGS.get(said.lower() if isinstance(said, str) else said)
+    if isinstance(flag, str):
+        flag = flag.lower()
+    has_more = _FLAGS.get(flag)
     if has_more is None:
         raise ValueError("its cursor does not say in has_more whether there is more")
     return Cursor(has_more, cursor.next)

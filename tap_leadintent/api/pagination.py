@@ -69,7 +69,12 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
     empty pages are errors.
     """
 
-    def __init__(self, empty_pages: EmptyPages, *, can_be_cut: bool) -> None:
+    def __init__(
+        self,
+        empty_pages: EmptyPages,
+        *,
+        can_be_cut: bool,
+    ) -> None:
         """Begin a chain.
 
         Args:
@@ -91,17 +96,19 @@ class CursorPaginator(BaseAPIPaginator[str | None]):
 
     @override
     def get_next(self, response: Page) -> str | None:  # type: ignore[override]
-        after, content = response.cursor.next, response.fingerprint
-        if after and after == self.current_value and not response.raw:
+        after = response.cursor.next
+        content = response.fingerprint
+        is_empty = not response.raw
+        if is_empty and after and after == self.current_value:
             self._empty.repeated_cursor = True
             self._empty.note_end()
             return None
-        has_many_empty = not response.raw and self._empty.note_empty()
+        has_many_empty = is_empty and self._empty.note_empty()
         if not after:
             problem = "says has_more but carries no next cursor"
         elif hash(after) in self._cursors:
             problem = "repeats a cursor that this chain has followed before"
-        elif response.raw and content in self._pages:
+        elif not is_empty and content in self._pages:
             problem = "repeats all records of an earlier page of this chain"
         elif has_many_empty and self._can_be_cut:
             count = self._empty.in_a_row

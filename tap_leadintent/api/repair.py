@@ -33,16 +33,24 @@ def as_utf8(content: bytes, encoding: str | None) -> bytes:
     Returns:
         The body. It keeps its encoding if that is UTF-8, or not what the header says.
     """
-    if encoding and encoding.lower() != "utf-8":
-        try:
-            content.decode()
-        except UnicodeDecodeError:
-            with suppress(LookupError, ValueError):
-                content = content.decode(encoding).encode()
+    if encoding and encoding.lower() != "utf-8" and not _is_utf8(content):
+        with suppress(LookupError, ValueError):
+            content = content.decode(encoding).encode()
     return content.removeprefix(BOM_UTF8)
 
 
-def decode(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def decode(
+    decoder: msgspec.json.Decoder[T],
+    content: bytes,
+) -> tuple[T, bool]:
     """Decode JSON, and return whether values had to be replaced.
 
     Args:
@@ -73,10 +81,12 @@ def decode_record(raw: msgspec.Raw) -> tuple[dict[str, Any], bool] | None:
     Returns:
         None if it cannot be decoded, or if it is no object.
     """
-    # A regular expression finds it faster than `in` does.
-    decode_it = _repair if _ESCAPED_NULL.search(raw) else decode
+    content = bytes(raw)
     try:
-        return decode_it(_any_record, bytes(raw))
+        # A regular expression finds it faster than `in` does.
+        if _ESCAPED_NULL.search(content):
+            return _repair(_any_record, content)
+        return decode(_any_record, content)
     except (ValueError, RecursionError):
         return None
 
@@ -90,16 +100,18 @@ def without_broken_records(content: bytes) -> bytes | None:
     Returns:
         The body; None if no record is broken, or if the page is broken elsewhere.
     """
-    kept: list[bytes] = []
+    parts: list[bytes] = []
     end = 0
     for start, stop in _records(content):
         raw = content[start:stop]
         if raw.strip() and decode_record(msgspec.Raw(raw)) is None:
-            kept += [content[end:start], b"null"]
+            parts.append(content[end:start])
+            parts.append(b"null")
             end = stop
     if not end:
         return None
-    return b"".join([*kept, content[end:]])
+    parts.append(content[end:])
+    return b"".join(parts)
 
 
 def _records(content: bytes) -> Iterator[tuple[int, int]]:
@@ -115,15 +127,18 @@ def _records(content: bytes) -> Iterator[tuple[int, int]]:
                 depth += 1
             case b"]" | b"}":
                 depth -= 1
-        is_end = depth == 0
-        if is_end or (depth == 1 and token[0] == b","):
+        if depth == 0:
+            yield start, token.start()
+            return
+        if depth == 1 and token[0] == b",":
             yield start, token.start()
             start = token.end()
-        if is_end:
-            return
 
 
-def _repair(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
+def _repair(
+    decoder: msgspec.json.Decoder[T],
+    content: bytes,
+) -> tuple[T, bool]:
     """Decode JSON, replace single values, and return whether any were replaced.
 
     Control characters within strings need no replacement, only an escape.
@@ -132,12 +147,19 @@ def _repair(decoder: msgspec.json.Decoder[T], content: bytes) -> tuple[T, bool]:
     original = json.loads(text, strict=False)
     decoded = json.loads(
         text,
-        parse_float=lambda text: text if math.isinf(float(text)) else float(text),
+        parse_float=_finite_or_text,
         parse_constant=lambda _: None,
         strict=False,
     )
     repaired = _repair_texts(decoded)
-    return decoder.decode(msgspec.json.encode(repaired)), repaired != original
+    encoded = msgspec.json.encode(repaired)
+    return decoder.decode(encoded), repaired != original
+
+
+def _finite_or_text(text: str) -> float | str:
+    """Return a number; its text if it is too large for a double."""
+    number = float(text)
+    return text if math.isinf(number) else number
 
 
 def _repair_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -147,5 +169,8 @@ def _repair_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, list):
         return [_repair_texts(item) for item in value]
     if isinstance(value, dict):
-        return {_repair_texts(key): _repair_texts(item) for key, item in value.items()}
+        repaired: dict[str, Any] = {}
+        for name, item in value.items():
+            repaired[_repair_texts(name)] = _repair_texts(item)
+        return repaired
     return value

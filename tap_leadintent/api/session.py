@@ -52,7 +52,8 @@ def exchange(
     end = limits.monotonic() + seconds
     # The session does not prepare the request: that is not safe for several threads.
     # A load balancer may bind cursors to one machine by a cookie.
-    request.headers, request.cookies = session.headers, session.cookies
+    request.headers = session.headers
+    request.cookies = session.cookies
     try:
         response = session.send(
             request.prepare(),
@@ -64,18 +65,29 @@ def exchange(
         if limits.monotonic() < end:
             raise requests.ConnectTimeout(error) from error
         raise
-    body = io.BytesIO()
     try:
-        # Other ways to read keep each chunk of a chunked body until the end.
-        while chunk := response.raw.read1(_CHUNK, decode_content=True):
-            body.write(chunk)
-            if body.tell() > limits.largest_body:
-                raise TooLargeError(f"more than {limits.largest_body >> 20} MiB")
-            if limits.monotonic() > end:
-                raise requests.ReadTimeout
+        content = _read_body(response, end, limits)
     finally:
         response.raw.close()
-    return response, body.getvalue()
+    return response, content
+
+
+def _read_body(
+    response: requests.Response,
+    end: float,
+    limits: Limits,
+) -> bytes:
+    """Read a body until a time of the monotonic clock."""
+    body = io.BytesIO()
+    # Other ways to read keep each chunk of a chunked body until the end.
+    while chunk := response.raw.read1(_CHUNK, decode_content=True):
+        body.write(chunk)
+        if body.tell() > limits.largest_body:
+            mebibytes = limits.largest_body >> 20
+            raise TooLargeError(f"more than {mebibytes} MiB")
+        if limits.monotonic() > end:
+            raise requests.ReadTimeout
+    return body.getvalue()
 
 
 def new_session(url: str, connections: int) -> requests.Session:
@@ -91,7 +103,8 @@ def new_session(url: str, connections: int) -> requests.Session:
     Raises:
         ConfigError: The environment names a path without certificates.
     """
-    session, adapter = _Session(), HTTPAdapter(pool_maxsize=connections)
+    session = _Session()
+    adapter = HTTPAdapter(pool_maxsize=connections)
     session.mount("https://", adapter)
     session.mount("http://", adapter)
     # Otherwise the session would read the environment again for each request.
@@ -109,15 +122,17 @@ def _trusted_certificates() -> str | bool:
     `requests` ignores `SSL_CERT_FILE`, and the others in a session like this one.
     """
     for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
-        if path := os.environ.get(variable):
-            try:
-                if not Path(path).is_dir():
-                    SSLContext(PROTOCOL_TLS_CLIENT).load_verify_locations(path)
-            except OSError:
-                problem = (
-                    f"{variable} names {path}, which cannot be loaded; it must be a "
-                    "file of certificates in PEM format, or a folder of such files"
-                )
-                raise ConfigError(problem) from None
-            return path
+        path = os.environ.get(variable)
+        if not path:
+            continue
+        try:
+            if not Path(path).is_dir():
+                SSLContext(PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+        except OSError:
+            problem = (
+                f"{variable} names {path}, which cannot be loaded; it must be a "
+                "file of certificates in PEM format, or a folder of such files"
+            )
+            raise ConfigError(problem) from None
+        return path
     return True

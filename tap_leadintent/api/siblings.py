@@ -36,6 +36,7 @@ _MOST_PATHS = 24
 """Values whose claims are kept, as they stand in the state."""
 
 _STATE = re.compile(r"[0-3][mlfp]{0,4}( [\w-]{4}([!~][\w-]{3})?[mlfpnt]{0,6}){0,24}")
+"""What `Siblings.to_state` returns."""
 
 
 @dataclass
@@ -50,6 +51,11 @@ class _Accepted:
     """How many pages of the run had it."""
     others: int = 0
     """How many had another one since it came first."""
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it has come on all pages since it came first, so pages are so now."""
+        return self.pages >= _ENOUGH and not self.others
 
 
 @dataclass(eq=False, repr=False)
@@ -88,16 +94,14 @@ class Siblings:
             content: What `to_state` has returned; it may be anything.
         """
         siblings = cls()
-        if isinstance(content, str) and _STATE.fullmatch(content):
-            head, *texts = content.split(" ")
-            siblings._pages = int(head[0])
-            siblings._kinds = frozenset(head[1:])
-            for text in texts:
-                value = text[4:8] if text[4:5] in {"!", "~"} else ""
-                claims = {*text[4 + len(value) :]}
-                if value:
-                    claims.add(value)
-                siblings._known[text[:4]] = frozenset(claims)
+        if not isinstance(content, str) or not _STATE.fullmatch(content):
+            return siblings
+        head, *words = content.split(" ")
+        siblings._pages = int(head[0])
+        siblings._kinds = frozenset(head[1:])
+        for word in words:
+            key, claims = _read_word(word)
+            siblings._known[key] = claims
         return siblings
 
     def to_state(self) -> str:
@@ -110,14 +114,14 @@ class Siblings:
         with self._lock:
             if not self._kinds:
                 return ""
-            words = [f"{self._pages}{''.join(sorted(self._kinds))}"]
+            kinds = "".join(sorted(self._kinds))
+            words = [f"{self._pages}{kinds}"]
             for key, known in self._known.items():
                 value = value_of(known)
                 letters = "".join(sorted(known - {value}))
                 accepted = self._accepted.get(key)
-                # What has come on all pages since it came first is how pages are now.
-                if accepted and accepted.pages >= _ENOUGH and not accepted.others:
-                    value = value and accepted.value
+                if value and accepted and accepted.is_usual:
+                    value = accepted.value
                 words.append(f"{key}{value}{letters}")
             return " ".join(words)
 
@@ -126,9 +130,9 @@ class Siblings:
         """The paths of values that may mean that pages of this run lack records."""
         with self._lock:
             odd = {*self._odd_names}
-            for each in self._accepted.values():
-                if not each.is_structural or each.pages < _ENOUGH:
-                    odd.add(each.path)
+            for accepted in self._accepted.values():
+                if not accepted.is_structural or accepted.pages < _ENOUGH:
+                    odd.add(accepted.path)
             return sorted(odd)
 
     @property
@@ -137,7 +141,11 @@ class Siblings:
         return self._pages > 0
 
     def judge(
-        self, answers: Sequence[Page], *, is_first: bool, may_ask: bool
+        self,
+        answers: Sequence[Page],
+        *,
+        is_first: bool,
+        may_ask: bool,
     ) -> list[str]:
         """Decide whether the last answer to a request counts, and learn from it then.
 
@@ -153,58 +161,74 @@ class Siblings:
         page = answers[-1]
         envelope = read_envelope(page, is_first=is_first)
         with self._lock:
-            odd = [
-                key
-                for key in self._odd(envelope)
-                if not self._belongs_to_second_page(key, envelope)
-            ]
+            odd = self._odd(envelope)
             failure = self._failure(envelope, page)
             same = _with_same_records(answers)
-            enough = 1
-            if may_ask:
-                # A page without records may be one that is not ready yet.
-                enough = 2 if page.records else 3
-            is_final = len(same) >= enough and (page.records or not failure)
+            is_enough = len(same) >= _answers_needed(page, may_ask=may_ask)
+            is_final = is_enough and (page.records or not failure)
             if (odd or failure) and not is_final:
-                names = {self._name(key, envelope) for key in odd}
+                names = {_name(key, envelope) for key in odd}
                 if failure:
                     names.add(failure)
                 return sorted(names)
             if envelope.failure:
                 self._odd_names.add(envelope.failure)
-            self._forget_varying([read_envelope(p, is_first=is_first) for p in same])
+            envelopes = [read_envelope(each, is_first=is_first) for each in same]
+            self._forget_varying(envelopes)
             for key in odd:
                 self._accept(key, envelope, is_asked=may_ask)
             self._learn(envelope, page)
             return []
 
-    def _failure(self, envelope: Envelope, page: Page) -> str | None:
+    def _failure(
+        self,
+        envelope: Envelope,
+        page: Page,
+    ) -> str | None:
         """Return the path of a field that names a failure, if it counts."""
         path = envelope.failure
         if path is None:
             return None
         if self._pages < _ENOUGH:
-            return None if path in self._odd_names and page.records else path
-        inside = [key for key, name in envelope.names.items() if name.startswith(path)]
-        is_usual = all(self._usual(key) & envelope.claims(key) for key in inside)
-        return None if page.records or is_usual else path
+            is_accepted = path in self._odd_names and page.records
+            return None if is_accepted else path
+        if page.records or self._is_usual(path, envelope):
+            return None
+        return path
+
+    def _is_usual(self, path: str, envelope: Envelope) -> bool:
+        """Return whether all that a field holds is as on other pages."""
+        for key, name in envelope.names.items():
+            if not name.startswith(path):
+                continue
+            if self._usual(key).isdisjoint(envelope.claims(key)):
+                return False
+        return True
 
     def _odd(self, envelope: Envelope) -> list[str]:
         """Return the digests of the paths whose values differ from all other pages."""
         odd: list[str] = []
         for key in self._keys(envelope):
-            claims = envelope.claims(key)
-            accepted = self._accepted.get(key)
-            if accepted and not accepted.is_structural and accepted.value in claims:
+            if not self._differs(key, envelope):
                 continue
-            usual = self._usual(key)
-            is_judged = self._pages >= _ENOUGH or envelope.names.get(key) == EMPTY_BODY
-            if not is_judged or not usual or usual & claims:
-                continue
-            # The number of records may differ on each page.
-            if IS_COUNT not in self._claims(key) & claims:
+            if not self._belongs_to_second_page(key, envelope):
                 odd.append(key)
         return odd
+
+    def _differs(self, key: str, envelope: Envelope) -> bool:
+        """Return whether a value differs from those of all other pages."""
+        claims = envelope.claims(key)
+        accepted = self._accepted.get(key)
+        if accepted and not accepted.is_structural and accepted.value in claims:
+            return False
+        is_empty_body = envelope.names.get(key) == EMPTY_BODY
+        if self._pages < _ENOUGH and not is_empty_body:
+            return False
+        usual = self._usual(key)
+        if not usual or usual & claims:
+            return False
+        # The number of records may differ on each page.
+        return IS_COUNT not in self._claims(key) & claims
 
     def _belongs_to_second_page(self, key: str, envelope: Envelope) -> bool:
         """Return whether a value differs as on the first second page of an endpoint.
@@ -215,12 +239,19 @@ class Siblings:
         if ON_MORE not in envelope.kinds or ON_LATER in self._kinds:
             return False
         known = self._claims(key)
-        return bool(known & envelope.claims(key)) or not is_flag(value_of(known))
+        if known & envelope.claims(key):
+            return True
+        return not is_flag(value_of(known))
 
     def _keys(self, envelope: Envelope) -> list[str]:
         """Return the digests of the paths that are compared."""
-        new = [key for key in envelope.names if key not in self._known]
-        return [*self._known, *new[: _MOST_PATHS - len(self._known)]]
+        keys = list(self._known)
+        for key in envelope.names:
+            if len(keys) >= _MOST_PATHS:
+                break
+            if key not in self._known:
+                keys.append(key)
+        return keys
 
     def _claims(self, key: str) -> Claims:
         """Return what holds for a value on all pages that have come."""
@@ -233,40 +264,53 @@ class Siblings:
         The latter is known only when both have come.
         """
         claims = self._claims(key)
-        usual = {value_of(claims)} - {""}
+        usual = set[str]()
+        value = value_of(claims)
+        if value:
+            usual.add(value)
         for kind in claims & KINDS.keys():
-            if {kind, KINDS[kind]} <= self._kinds:
+            opposite = KINDS[kind]
+            if {kind, opposite} <= self._kinds:
                 usual.add(kind)
         return frozenset(usual)
 
-    def _accept(self, key: str, envelope: Envelope, *, is_asked: bool) -> None:
+    def _accept(
+        self,
+        key: str,
+        envelope: Envelope,
+        *,
+        is_asked: bool,
+    ) -> None:
         """Note a value that differs, of a page that counts."""
         claims = envelope.claims(key)
         known = self._claims(key)
+        name = _name(key, envelope)
         is_varying = key in self._accepted
         if is_varying or not is_asked:
-            self._odd_names.add(self._name(key, envelope))
+            self._odd_names.add(name)
         if is_varying or IS_TIME in claims:
             self._known[key] = frozenset()
         elif is_flag(value_of(known)):
             self._accepted[key] = _Accepted(
-                self._name(key, envelope),
+                name,
                 value_of(claims),
                 is_structural=bool(known & claims),
             )
         else:
             # A number of a whole query does not change within it, as a code may.
             if self._has_read and ON_LATER in envelope.kinds & self._kinds:
-                self._odd_names.add(self._name(key, envelope))
+                self._odd_names.add(name)
             self._known[key] = frozenset()
 
     def _forget_varying(self, same: Sequence[Envelope]) -> None:
         """Let values mean nothing that differ between answers with the same records."""
         *others, last = same
         for other in others:
-            for key in other.fields.keys() | last.fields.keys():
-                is_kept = key in self._known or len(self._known) < _MOST_PATHS
-                if is_kept and other.claims(key) != last.claims(key):
+            keys = other.fields.keys() | last.fields.keys()
+            for key in keys:
+                if other.claims(key) == last.claims(key):
+                    continue
+                if key in self._known or len(self._known) < _MOST_PATHS:
                     self._known[key] = frozenset()
 
     def _learn(self, envelope: Envelope, page: Page) -> None:
@@ -284,31 +328,58 @@ class Siblings:
             self._known[key] = known & claims
         self._has_read = True
         self._kinds |= envelope.kinds
-        self._pages = min(_ENOUGH, self._pages + bool(page.records))
+        if page.records and self._pages < _ENOUGH:
+            self._pages += 1
 
-    def _name(self, key: str, envelope: Envelope) -> str:
-        return envelope.names.get(key, "a field that is missing")
+
+def _read_word(word: str) -> tuple[str, Claims]:
+    """Return the digest of a path, and what holds for its value on all pages."""
+    key = word[:4]
+    rest = word[4:]
+    if not rest.startswith(("!", "~")):
+        return key, frozenset(rest)
+    value = rest[:4]
+    letters = rest[4:]
+    return key, frozenset({value, *letters})
+
+
+def _name(key: str, envelope: Envelope) -> str:
+    """Return the path of a value for a message."""
+    return envelope.names.get(key, "a field that is missing")
+
+
+def _answers_needed(page: Page, *, may_ask: bool) -> int:
+    """Return how many answers with the same records make a page count that differs."""
+    if not may_ask:
+        return 1
+    # A page without records may be one that is not ready yet.
+    return 2 if page.records else 3
 
 
 def _with_same_records(answers: Sequence[Page]) -> list[Page]:
     """Return the last answers that have the same records, in the order they came."""
     last = answers[-1]
     same: list[Page] = []
-    for each in reversed(answers):
-        if each is not last and not _has_same_records(each, last):
+    for answer in reversed(answers):
+        if answer is not last and not _has_same_records(answer, last):
             break
-        same.insert(0, each)
+        same.insert(0, answer)
     return same
 
 
 def _has_same_records(page: Page, other: Page) -> bool:
     if page.has_more != other.has_more:
         return False
-    return page.fingerprint == other.fingerprint or _ids(page) == _ids(other)
+    if page.fingerprint == other.fingerprint:
+        return True
+    return _ids(page) == _ids(other)
 
 
 def _ids(page: Page) -> list[Any]:
     """Return what identifies each record, as other fields may change at any time."""
     decoded = page.decode()
-    pairs = zip(decoded.records, decoded.raw, strict=True)
-    return [record.get("id") or bytes(raw) for record, raw in pairs]
+    ids: list[Any] = []
+    for record, raw in zip(decoded.records, decoded.raw, strict=True):
+        own_id = record.get("id") or bytes(raw)
+        ids.append(own_id)
+    return ids
