@@ -18,7 +18,7 @@ from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.ledger import Question, State, Window
 from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.windows import Windows
-from tap_leadintent.sandbox.world import SHAPES as SANDBOX_SHAPES
+from tap_leadintent.sandbox.histories import SHAPES as SANDBOX_SHAPES
 
 DAY = 86400
 YEAR = 365 * DAY
