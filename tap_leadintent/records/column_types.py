@@ -12,8 +12,25 @@ from tap_leadintent.times import utc_timestamp
 
 Schema = dict[str, Any]
 
-_ANNOTATIONS = {"default", "description", "examples", "title", "x-undocumented"}
+_ANNOTATIONS = {
+    "default",
+    "description",
+    "examples",
+    "title",
+    "x-undocumented",
+}
 """Keywords of a schema that refuse no value."""
+
+_ARRAY_KEYWORDS = {
+    "type",
+    "items",
+}
+_OBJECT_KEYWORDS = {
+    "type",
+    "properties",
+    "additionalProperties",
+}
+"""Keywords of schemas that a Python type can express."""
 
 _INTEGER = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _SCALARS = {
@@ -44,7 +61,9 @@ class ColumnTypes:
         """The columns that have no exact type."""
         exact_columns: dict[str, Schema] = {}
         for name, schema in columns.items():
-            exact = None if "format" in schema else _exact_type(schema)
+            exact = None
+            if "format" not in schema:
+                exact = _exact_type(schema)
             self.coercions[name] = _coercion(schema, exact)
             if exact is None:
                 self._others.append(name)
@@ -98,26 +117,38 @@ def _types_of(schema: Schema) -> set[str]:
     return set(types)
 
 
-def _coercion(schema: Schema, exact: Any) -> Callable[[Any], Any]:  # noqa: ANN401
+def _coercion(
+    schema: Schema,
+    exact: Any,  # noqa: ANN401
+) -> Callable[[Any], Any]:
     kind = _kind_of(schema)
     if kind == "date-time":
         return utc_timestamp
-    formats = None if kind in {"object", "array"} else FormatChecker()
+    has_format = kind not in {"object", "array"}
+    formats = FormatChecker() if has_format else None
     validator = Draft202012Validator(
         _as_targets_decode(schema),
         format_checker=formats,
     )
 
     def coerce_value(value: object) -> object:
-        if kind == "integer" and isinstance(value, float) and value.is_integer():
-            value = int(value)
+        if kind == "integer":
+            value = _as_integer(value)
         if exact is None:
-            is_valid = validator.is_valid(_as_targets_decode(value))
+            decoded = _as_targets_decode(value)
+            is_valid = validator.is_valid(decoded)
         else:
             is_valid = _matches_type(exact, value)
         return value if is_valid else None
 
     return coerce_value
+
+
+def _as_integer(value: object) -> object:
+    """Return a number without a fraction as an integer."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def _as_targets_decode(value: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -142,16 +173,18 @@ def _exact_type(schema: Schema) -> Any | None:  # noqa: ANN401
     # Formats of nested fields do not matter: warehouses store them as JSON.
     kind = _kind_of({**schema, "format": None})
     keywords = schema.keys() - _ANNOTATIONS - {"format"}
-    if kind == "array" and keywords <= {"type", "items"}:
+    if kind == "array" and keywords <= _ARRAY_KEYWORDS:
         items = schema.get("items")
         inner = _nullable_type(items) if items else Any
         if inner is None:
             return None
         return GenericAlias(list, inner)
-    if kind == "object" and keywords <= {"type", "properties", "additionalProperties"}:
-        if schema.get("additionalProperties", True) is not True:
+    if kind == "object" and keywords <= _OBJECT_KEYWORDS:
+        others = schema.get("additionalProperties", True)
+        if others is not True:
             return None
-        return _struct(schema.get("properties", {}))
+        fields = schema.get("properties", {})
+        return _struct(fields)
     if keywords != {"type"}:
         return None
     return _SCALARS.get(kind)

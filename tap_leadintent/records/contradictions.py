@@ -7,13 +7,17 @@ API description: "POST /v1/signals/leads", "POST /v1/monitor/signals".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.times import field_at, format_instant, time_at, utc_timestamp
 
 Paths = Mapping[str, Sequence[str]]
 """For the name of a request field, the path of the record's field that it restricts."""
+
+
+_Filter: TypeAlias = tuple[str, Sequence[str], set[str]]
+"""The name of a filter, the path of its field, and the values that it lets through."""
 
 
 class Contradictions:
@@ -33,7 +37,7 @@ class Contradictions:
             filters: The request fields that the setting `filters` holds.
         """
         self._time_fields = time_fields
-        self._filters: list[tuple[str, Sequence[str], set[str]]] = []
+        self._filters: list[_Filter] = []
         for name, path in filtered_fields.items():
             values = filters.get(name) or ()
             accepted = {str(value).casefold() for value in values}
@@ -85,7 +89,8 @@ def _has_other_time(
     start, end = interval
     first = utc_timestamp(format_instant(start)) or ""
     # An API may round times to seconds.
-    last = format_instant(end).removesuffix("Z") + ".999999Z"
+    last_second = format_instant(end).removesuffix("Z")
+    last = f"{last_second}.999999Z"
     for record in records:
         time = time_at(path, record)
         if time and not first <= time <= last:

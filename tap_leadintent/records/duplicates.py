@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import TypeAlias
 
 from msgspec import Raw
 
@@ -11,11 +12,17 @@ from tap_leadintent.openapi import ComputedColumn, Record
 _MAX_KEYS = 130_000
 """Keys that are remembered, in about 13 MB."""
 
+_KeyPart: TypeAlias = Callable[[Record, None], str | None]
+
 _MASK = 2**60 - 1
 """The bits of a hash that are kept. With more, each key takes 32 bytes more."""
 
 
-def _text_of(name: str, record: Record, _: object) -> str | None:
+def _text_of(
+    name: str,
+    record: Record,
+    _: object,
+) -> str | None:
     value = record.get(name)
     if value is None:
         return None
@@ -39,7 +46,7 @@ class Duplicates:
             findings: Learns of records that have the same key.
         """
         computed = {column.name: column.compute for column in computed_columns}
-        self._key_parts: list[Callable[[Record, None], str | None]] = []
+        self._key_parts: list[_KeyPart] = []
         """The functions that return the parts of the key."""
         for name in keys or ["id"]:
             field_text = partial(_text_of, name)
@@ -48,7 +55,11 @@ class Duplicates:
         self._emitted: dict[int, int] = {}
         """For the hash of each key, that of the JSON that was emitted last of it."""
 
-    def leave_out(self, records: list[Record], raw: Iterable[Raw]) -> list[Record]:
+    def leave_out(
+        self,
+        records: list[Record],
+        raw: Iterable[Raw],
+    ) -> list[Record]:
         """Leave out records that were emitted before and are unchanged.
 
         Args:
@@ -66,7 +77,11 @@ class Duplicates:
                 remaining.append(record)
         return remaining
 
-    def check(self, records: list[Record], raw: Iterable[Raw]) -> list[tuple[int, int]]:
+    def check(
+        self,
+        records: list[Record],
+        raw: Iterable[Raw],
+    ) -> list[tuple[int, int]]:
         """Note records of a page that have the same key and different contents.
 
         Args:
@@ -76,7 +91,8 @@ class Duplicates:
         Returns:
             For each record, a hash of its key and one of its content.
         """
-        hashes = [*map(self._hash, records, map(bytes, raw))]
+        contents = map(bytes, raw)
+        hashes = list(map(self._hash, records, contents))
         keys = {key for key, _ in hashes}
         if len(keys) < len(hashes):
             self._note_repeated(records, hashes)
@@ -91,8 +107,7 @@ class Duplicates:
         first: dict[int, Record] = {}
         for (key, _), record in zip(hashes, records, strict=True):
             other = first.setdefault(key, record)
-            names = {*other, *record}
-            differing = [name for name in names if other.get(name) != record.get(name)]
+            differing = _differing_fields(other, record)
             if differing:
                 self._findings.note(Finding.REPEATED_KEYS, differing)
 
@@ -104,10 +119,25 @@ class Duplicates:
             self._emitted[key] = content
         return True
 
-    def _hash(self, record: Record, raw: bytes) -> tuple[int, int]:
-        key = tuple([compute(record, None) for compute in self._key_parts])
+    def _hash(
+        self,
+        record: Record,
+        raw: bytes,
+    ) -> tuple[int, int]:
+        key: list[str | bytes | None] = []
+        for compute in self._key_parts:
+            part = compute(record, None)
+            key.append(part)
         if None in key:
             # The content stands for the part of the key that the record lacks.
-            return hash((*key, raw)) & _MASK, hash(raw) & _MASK
+            key.append(raw)
+        key_hash = hash(tuple(key))
+        content_hash = hash(raw)
         # A changed record is left out in error only if both of its hashes collide.
-        return hash(key) & _MASK, hash(raw) & _MASK
+        return key_hash & _MASK, content_hash & _MASK
+
+
+def _differing_fields(record: Record, other: Record) -> list[str]:
+    """Return the names of the fields whose values differ."""
+    names = record.keys() | other.keys()
+    return [name for name in names if record.get(name) != other.get(name)]

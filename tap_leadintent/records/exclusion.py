@@ -38,7 +38,11 @@ class Exclusion:
         """Return whether a field of a record is excluded with all that it contains."""
         return name in self._names
 
-    def apply(self, value: Any, above: str = "") -> Any:  # noqa: ANN401 - any JSON
+    def apply(
+        self,
+        value: Any,  # noqa: ANN401 - any JSON
+        above: str = "",
+    ) -> Any:  # noqa: ANN401 - any JSON
         """Remove the fields from a value, and note which names it has had.
 
         Args:
@@ -64,7 +68,11 @@ class Exclusion:
                 remaining[name] = field
         return remaining
 
-    def prune(self, schema: Schema, above: str = "") -> Schema:
+    def prune(
+        self,
+        schema: Schema,
+        above: str = "",
+    ) -> Schema:
         """Remove the fields from a schema.
 
         Args:
@@ -76,13 +84,19 @@ class Exclusion:
             The schema without the fields.
         """
         changed = dict(schema)
-        if "properties" in schema:
-            changed["properties"] = self._prune_fields(schema["properties"], above)
-        if isinstance(schema.get("items"), dict):
-            changed["items"] = self.prune(schema["items"], above)
+        fields = schema.get("properties")
+        if fields is not None:
+            changed["properties"] = self._prune_fields(fields, above)
+        items = schema.get("items")
+        if isinstance(items, dict):
+            changed["items"] = self.prune(items, above)
         return changed
 
-    def _prune_fields(self, fields: dict[str, Schema], above: str) -> dict[str, Schema]:
+    def _prune_fields(
+        self,
+        fields: dict[str, Schema],
+        above: str,
+    ) -> dict[str, Schema]:
         remaining: dict[str, Schema] = {}
         for name, schema in fields.items():
             path = above + name

@@ -34,7 +34,12 @@ class PageShaper:
     left_out: list[Interval] = field(default_factory=list, init=False)
     """The intervals in which records had no key, or could not be decoded."""
 
-    def rows(self, page: Page, range_name: str, interval: Interval) -> list[Record]:
+    def rows(
+        self,
+        page: Page,
+        range_name: str,
+        interval: Interval,
+    ) -> list[Record]:
         """Make the rows of a page.
 
         Args:
@@ -54,14 +59,22 @@ class PageShaper:
             self.findings.note(Finding.NO_HAS_MORE)
         self.findings.note(Finding.ENVELOPE, page.other_fields)
         # Before repeated records are left out, or nothing may be left to compare.
-        self.contradictions.check(records, range_name, interval, self.findings)
+        self.contradictions.check(
+            records,
+            range_name,
+            interval,
+            self.findings,
+        )
         if self.leaves_out_repeated:
             records = self.duplicates.leave_out(records, decoded.raw)
         else:
             self.duplicates.check(records, decoded.raw)
-        _, end = interval
-        window_end = utc_timestamp(format_instant(end)) if range_name else None
+        window_end = None
+        if range_name:
+            _, end = interval
+            window_end = utc_timestamp(format_instant(end))
         rows = self.shaper.shape(records, window_end)
-        if range_name and (decoded.broken or len(rows) < len(records)):
+        has_left_out = decoded.broken or len(rows) < len(records)
+        if has_left_out and range_name:
             add(self.left_out, interval)
         return rows

@@ -61,8 +61,10 @@ class RecordShaper:
         self._never_null: list[str] = []
         """The columns that are left out of a row that has no value for them."""
         for name, schema in columns.items():
+            if name in key_properties:
+                continue
             validator = Draft202012Validator(schema)
-            if name not in key_properties and not validator.is_valid(None):
+            if not validator.is_valid(None):
                 self._never_null.append(name)
 
     def shape(
@@ -115,9 +117,8 @@ class RecordShaper:
         extra_fields: Record = {}
         # Otherwise each field of the record has a column.
         if len(shaped) > len(self._empty):
-            unknown = [name for name in record if name not in self._empty]
-            unknown_fields = {name: shaped.pop(name) for name in unknown}
-            extra_fields = self._deselected.apply(unknown_fields)
+            unknown = self._pop_unknown(shaped, record)
+            extra_fields = self._deselected.apply(unknown)
             if self._has_extra_fields:
                 self._findings.note(Finding.UNKNOWN_FIELDS, extra_fields)
         replaced = self._coerce(shaped, columns_to_check)
@@ -132,6 +133,18 @@ class RecordShaper:
                 del shaped[name]
         return shaped
 
+    def _pop_unknown(
+        self,
+        shaped: Record,
+        names: Iterable[str],
+    ) -> Record:
+        """Take the fields that have no column out of a row, and return them."""
+        unknown: Record = {}
+        for name in names:
+            if name not in self._empty:
+                unknown[name] = shaped.pop(name)
+        return unknown
+
     def _compute(
         self,
         column: ComputedColumn,
@@ -142,18 +155,25 @@ class RecordShaper:
         if value is None and column.fallback:
             self._findings.note(Finding.NO_ID)
             value = column.fallback(record)
-        if value is None and column.source and field_at(column.source, record):
-            self._findings.note(Finding.MISMATCH, [column.name])
+        if value is None and column.source:
+            source = field_at(column.source, record)
+            if source:
+                self._findings.note(Finding.MISMATCH, [column.name])
         return value
 
-    def _coerce(self, shaped: Record, names: Iterable[str]) -> Record:
+    def _coerce(
+        self,
+        shaped: Record,
+        names: Iterable[str],
+    ) -> Record:
         """Convert values to their columns' types; return those that are not kept."""
         replaced: Record = {}
         for name in names:
             value = shaped[name]
             if value is None:
                 continue
-            coerced = self._types.coercions[name](value)
+            coerce = self._types.coercions[name]
+            coerced = coerce(value)
             shaped[name] = coerced
             if coerced is None:
                 replaced[name] = value
@@ -196,15 +216,17 @@ def describe_left_out(
         time = f" ({format_interval((start, end))})"
     correct = "tell the API's support; when it is corrected, forget its time"
     for count in findings.take(Finding.BROKEN).values():
+        records = counted(count, "record")
         yield (
-            f"{correct}: {counted(count, 'record')} that cannot be decoded left out"
+            f"{correct}: {records} that cannot be decoded left out"
             f"{time}, everything else was read"
         )
     for key, count in findings.take(Finding.NO_KEY).items():
         advice = "choose key-properties that every record has"
         if key == "id":
             advice = correct
+        records = counted(count, "record")
         yield (
-            f"{advice}: {counted(count, 'record')} without {key} left out{time}, "
+            f"{advice}: {records} without {key} left out{time}, "
             "everything else was read"
         )
