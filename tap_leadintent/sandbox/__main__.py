@@ -74,7 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     for name, text in _OPTIONS.items():
         switch = name.removesuffix("_seconds").replace("_", "-")
-        add(f"--{switch}", dest=name, help=text)
+        add(
+            f"--{switch}",
+            dest=name,
+            help=text,
+        )
     add(
         "--fault",
         type=msgspec.json.decode,
@@ -82,9 +86,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         **many,
     )
     values = vars(parser.parse_args(arguments))
-    given = {name: values[name] for name in _OPTIONS if values[name] is not None}
+    changes: dict[str, Any] = {"sizes": dict(values["size"])}
+    for name in _OPTIONS:
+        if values[name] is not None:
+            changes[name] = values[name]
     try:
-        options = Options().changed({"sizes": dict(values["size"]), **given})
+        options = Options().changed(changes)
         app = App(options, values["fault"])
     except msgspec.ValidationError as error:
         parser.error(str(error))

@@ -31,7 +31,8 @@ from tap_leadintent.sandbox.world import StreamRecords, World
 _LOG_LENGTH = 20_000
 _CONTROL = "/_sandbox/"
 _JSON = "application/json"
-_Ahead = Annotated[float, msgspec.Meta(ge=0, le=10 * 365 * 86_400)]
+_TEN_YEARS = 10 * 365 * 86_400
+_Ahead = Annotated[float, msgspec.Meta(ge=0, le=_TEN_YEARS)]
 
 
 class Logged(msgspec.Struct):
@@ -61,7 +62,11 @@ class App:
         log: The latest requests.
     """
 
-    def __init__(self, options: Options, faults: Sequence[Any] = ()) -> None:
+    def __init__(
+        self,
+        options: Options,
+        faults: Sequence[Any] = (),
+    ) -> None:
         """Start with new records and these faults."""
         self._base = options
         self.configure(options)
@@ -93,14 +98,16 @@ class App:
     ) -> None:
         """Serve one request."""
         self.world.tick()
+        request = Request(scope, receive)
         entry = Logged()
         try:
-            response = await self._answer(Request(scope, receive), entry)
+            response = await self._answer(request, entry)
         except ConnectionResetError:
             _reset(scope["state"]["transport"])
             return
         entry.status = response.status_code
-        date = formatdate(self.world.now // SECOND, usegmt=True)
+        seconds = self.world.now // SECOND
+        date = formatdate(seconds, usegmt=True)
         response.headers.setdefault("Date", date)
         await response(scope, receive, send)
 
@@ -123,7 +130,12 @@ class App:
             "message": message,
         }
         body = json.dumps({"error": content})
-        return Response(body, status, headers, _JSON)
+        return Response(
+            body,
+            status,
+            headers,
+            media_type=_JSON,
+        )
 
     async def _control(self, request: Request) -> Response:
         if "origin" in request.headers:
@@ -138,12 +150,13 @@ class App:
         if handler is None:
             raise HTTPException(404, "there is no such route")
         # The standard decoder also accepts lone surrogates, which msgspec refuses.
-        body = json.loads(await request.body() or b"{}")
+        content = await request.body()
+        fields = json.loads(content or b"{}")
         signature = inspect.signature(handler)
-        arguments = signature.bind(**request.query_params, **body)
+        arguments = signature.bind(**request.query_params, **fields)
         result = handler(*arguments.args, **arguments.kwargs)
-        content = msgspec.json.encode(result)
-        return Response(content, media_type=_JSON)
+        encoded = msgspec.json.encode(result)
+        return Response(encoded, media_type=_JSON)
 
     # The control routes. Arguments and results are JSON; a ValueError becomes HTTP 400.
 
@@ -159,7 +172,8 @@ class App:
 
     def _post_configure(self, **options: Any) -> object:
         """Start again with changed options."""
-        self.configure(self._base.changed(options))
+        changed = self._base.changed(options)
+        self.configure(changed)
         return self._get_clock()
 
     def _get_records(self, stream: str) -> object:
@@ -187,17 +201,31 @@ class App:
         replaced one did, or now, and its latest time is when it appears.
         """
         stream_records = self._records_of(stream)
-        unknown = times.keys() - stream_records.endpoint.times.values()
+        known = stream_records.endpoint.times.values()
+        unknown = times.keys() - known
         if unknown:
             raise ValueError(f"records of {stream} have no {min(unknown)}")
-        instants = {name: parse_time(time) for name, time in times.items()}
-        ids = [stream_records.put(record, instants) for record in records]
+        instants: dict[str, int] = {}
+        for name, text in times.items():
+            instants[name] = parse_time(text)
+        ids: list[str] = []
+        for record in records:
+            record_id = stream_records.put(record, instants)
+            ids.append(record_id)
         return {"ids": ids}
 
-    def _delete_records(self, stream: str, ids: Sequence[str]) -> object:
+    def _delete_records(
+        self,
+        stream: str,
+        ids: Sequence[str],
+    ) -> object:
         """Remove records."""
         stream_records = self._records_of(stream)
-        removed = list(filter(stream_records.remove, ids))
+        removed: list[str] = []
+        for record_id in ids:
+            existed = stream_records.remove(record_id)
+            if existed:
+                removed.append(record_id)
         return {"removed": removed}
 
     def _get_requests(self) -> object:
@@ -228,7 +256,8 @@ class App:
         entry.stream = endpoint.stream
         entry.body = msgspec.json.decode(content)
         self._throttle()
-        query = Query(self.world.streams[endpoint.stream], entry.body)
+        stream_records = self.world.streams[endpoint.stream]
+        query = Query(stream_records, entry.body)
         page = query.page()
         entry.page = query.cursor.page
         for fault in self._faults:
@@ -247,7 +276,8 @@ class App:
         expected = f"Bearer {self.options.api_key}"
         if request.headers.get("authorization") != expected:
             raise HTTPException(401, "the API key is missing or wrong")
-        media_type, _, _ = request.headers.get("content-type", "").partition(";")
+        content_type = request.headers.get("content-type", "")
+        media_type, _, _ = content_type.partition(";")
         if media_type.strip().lower() != _JSON:
             raise HTTPException(415, "the content type must be application/json")
         return endpoint
@@ -290,7 +320,11 @@ class _Protocol(HttpToolsProtocol):
         self.scope["state"]["transport"] = self.transport
 
 
-def serve(app: App, host: str, port: int) -> None:
+def serve(
+    app: App,
+    host: str,
+    port: int,
+) -> None:
     """Serve until SIGINT or SIGTERM. Port 0 stands for a free port."""
     listener = socket.create_server((host, port))
     host, port = listener.getsockname()[:2]

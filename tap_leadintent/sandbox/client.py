@@ -73,7 +73,10 @@ class Sandbox:
 
     def remove(self, stream: str, *ids: str) -> list[str]:
         """Remove records by id and return the ids of those that existed."""
-        body = {"stream": stream, "ids": ids}
+        body = {
+            "stream": stream,
+            "ids": ids,
+        }
         answer = self._call("DELETE", "records", body)
         return list(answer["removed"])
 
@@ -138,7 +141,9 @@ def running_sandbox(*arguments: str) -> Iterator[Sandbox]:
         try:
             line = process.stdout.readline() if process.stdout else ""
             if not line:
-                raise RuntimeError(f"the sandbox ended with exit code {process.wait()}")
-            yield Sandbox(line.strip())
+                code = process.wait()
+                raise RuntimeError(f"the sandbox ended with exit code {code}")
+            url = line.strip()
+            yield Sandbox(url)
         finally:
             process.terminate()

@@ -28,8 +28,14 @@ class Endpoint:
     filters: dict[str, str] = field(default_factory=dict)
 
 
-_BY_SIGNAL: dict[Axis, str] = {"found": "found_at", "latest": "observed_at"}
-_BY_ACTIVITY: dict[Axis, str] = {"found": "found_at", "latest": "activity_at"}
+_BY_SIGNAL: dict[Axis, str] = {
+    "found": "found_at",
+    "latest": "observed_at",
+}
+_BY_ACTIVITY: dict[Axis, str] = {
+    "found": "found_at",
+    "latest": "activity_at",
+}
 
 _ENDPOINTS = (
     Endpoint(

@@ -39,6 +39,11 @@ KINDS = (
 
 _JSON = "application/json"
 
+_OTHER_SHEET = {
+    "id": "sheet_other",
+    "name": "Other",
+}
+
 
 class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
     """A fault, and the requests that it affects.
@@ -82,10 +87,13 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
 
     def __post_init__(self) -> None:
         """Check the kind and the stream."""
-        if self.kind not in KINDS or self.stream not in (None, *ENDPOINTS):
+        is_stream = self.stream is None or self.stream in ENDPOINTS
+        if self.kind not in KINDS or not is_stream:
+            kinds = ", ".join(KINDS)
+            streams = ", ".join(ENDPOINTS)
             raise ValueError(
-                f"the fault's kind is not one of {', '.join(KINDS)}, or its stream "
-                f"not one of {', '.join(ENDPOINTS)}"
+                f"the fault's kind is not one of {kinds}, or its stream "
+                f"not one of {streams}"
             )
         self._random = Random(self.seed)
         self._matched = 0
@@ -93,10 +101,14 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
 
     def applies_to(self, query: Query, page: Page) -> bool:
         """Return whether the fault affects a request, and count the request."""
-        if self._applied == self.times or not self._matches(query, page):
+        if self._applied == self.times:
+            return False
+        if not self._matches(query, page):
             return False
         self._matched += 1
-        if self._matched <= self.skip or self._random.random() >= self.rate:
+        if self._matched <= self.skip:
+            return False
+        if self._random.random() >= self.rate:
             return False
         self._applied += 1
         return True
@@ -104,7 +116,8 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
     def _matches(self, query: Query, page: Page) -> bool:
         number = query.cursor.page
         is_last = not page.next
-        if self.stream not in (None, query.records.endpoint.stream):
+        stream = query.records.endpoint.stream
+        if self.stream is not None and self.stream != stream:
             return False
         if isinstance(self.pages, list):
             return number in self.pages
@@ -123,41 +136,51 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         Raises:
             ConnectionResetError: The kind is `reset`.
         """
-        if self.kind == "status":
-            text = self.body if isinstance(self.body, str) else json.dumps(self.body)
-            return Response(text, self.status, self.headers, _JSON)
-        if self.kind == "page":
-            text = page.encode().decode()
-            encoded = text.encode(self.charset)
-            return Response(
-                encoded,
-                self.status,
-                self.headers,
-                _JSON,
-            )
-        if self.kind == "truncate":
-            body = page.encode()
-            return Response(body[: len(body) // 2], media_type=_JSON)
-        if self.kind == "reset":
-            raise ConnectionResetError
-        if self.kind == "hang":
-            await asyncio.sleep(self.seconds)
-        now = query.records.now
-        if self.kind == "kept_days":
-            start, _ = query.range
-            earliest = now - int(self.days * DAY)
-            if query.range != EVER and start < earliest:
+        match self.kind:
+            case "status":
+                is_text = isinstance(self.body, str)
+                text = self.body if is_text else json.dumps(self.body)
+                return self._response(text)
+            case "page":
+                text = page.encode().decode()
+                return self._response(text.encode(self.charset))
+            case "truncate":
+                body = page.encode()
+                half = len(body) // 2
+                return Response(body[:half], media_type=_JSON)
+            case "kept_days" if self._is_too_early(query):
                 return Response(
                     '{"error": "too early"}',
                     400,
                     media_type=_JSON,
                 )
+            case "reset":
+                raise ConnectionResetError
+            case "hang":
+                await asyncio.sleep(self.seconds)
         changed = self._changed(query, page)
         response = page_response(changed)
         if self.kind == "wrong_clock":
-            shown = now // SECOND + self.seconds
-            response.headers["Date"] = formatdate(shown, usegmt=True)
+            shown = query.records.now // SECOND + self.seconds
+            date = formatdate(shown, usegmt=True)
+            response.headers["Date"] = date
         return response
+
+    def _response(self, body: str | bytes) -> Response:
+        """Return a response with the fault's status and headers."""
+        return Response(
+            body,
+            self.status,
+            self.headers,
+            media_type=_JSON,
+        )
+
+    def _is_too_early(self, query: Query) -> bool:
+        """Return whether a time range begins before the days that are kept."""
+        if query.range == EVER:
+            return False
+        start, _ = query.range
+        return start < query.records.now - int(self.days * DAY)
 
     def _changed(self, query: Query, page: Page) -> Page:
         """Return the page as an API would that errs without saying so."""
@@ -169,17 +192,19 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
             case "cap":
                 remaining = self.records - (number - 1) * query.limit
                 after = page.next if remaining > query.limit else ""
-                page = Page(page.bodies[:remaining], after)
+                bodies = page.bodies[:remaining]
+                page = Page(bodies, after)
             case "two_sheets":
-                other = {"sheet": {"id": "sheet_other", "name": "Other"}}
-                bodies = [*page.bodies, *_merged(page.bodies[:1], other)]
+                first_again = _merged(page.bodies[:1], {"sheet": _OTHER_SHEET})
+                bodies = page.bodies + first_again
                 page = Page(bodies, page.next)
             case "first_signals" if query.axis == "found" and query.range != EVER:
-                bodies = [*map(query.records.first_body, query.entries)]
+                bodies = list(map(query.records.first_body, query.entries))
                 page = Page(bodies, page.next)
             case "more_fields":
                 bodies = _merged(page.bodies, {"insight": {"grade": 1}})
-                page = Page(bodies, page.next, {"total": len(bodies)})
+                total = {"total": len(bodies)}
+                page = Page(bodies, page.next, total)
             case "circle" if number % 3 == 0 and page.next:
                 first = query.cursor_at(number + 1, None)
                 page = Page(page.bodies, first.token())
@@ -198,25 +223,34 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         start, end = query.range
         length = int(self.days * DAY)
         if query.range == EVER:
-            if self.kind != "short_list":
+            if self.kind == "short_list":
+                start = query.records.now - length
+            return start, end
+        match self.kind:
+            case "ignored_range":
                 return EVER
-            return (query.records.now - length, end)
-        unit = max(1, int(self.seconds * SECOND))
-        ranges = {
-            "cut_range": (start, min(end, start + length)),
-            "ignored_range": EVER,
-            "rounded_range": (start - start % unit, end + -end % unit),
-            "open_range": (start + 1, end - 1),
-        }
-        return ranges.get(self.kind, query.range)
+            case "cut_range":
+                end = min(end, start + length)
+            case "rounded_range":
+                unit = max(1, int(self.seconds * SECOND))
+                start -= start % unit
+                end += -end % unit
+            case "open_range":
+                start += 1
+                end -= 1
+        return start, end
 
 
-def _merged(bodies: Iterable[bytes], fields: dict[str, Any]) -> list[bytes]:
+def _merged(
+    bodies: Iterable[bytes],
+    fields: dict[str, Any],
+) -> list[bytes]:
     """Return records with other fields."""
     merged: list[bytes] = []
     for body in bodies:
         record = json.loads(body) | fields
-        merged.append(json.dumps(record).encode())
+        text = json.dumps(record)
+        merged.append(text.encode())
     return merged
 
 

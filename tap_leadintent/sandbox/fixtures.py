@@ -34,4 +34,8 @@ def leadintent_sandbox(leadintent_server: Sandbox) -> Sandbox:
 @pytest.fixture
 def leadintent_config(leadintent_sandbox: Sandbox) -> dict[str, str]:
     """Return the settings with which the tap reads the sandbox."""
-    return {"base_url": leadintent_sandbox.url, "api_key": Options().api_key}
+    options = Options()
+    return {
+        "base_url": leadintent_sandbox.url,
+        "api_key": options.api_key,
+    }

@@ -18,13 +18,16 @@ def _bursts(share: float) -> float:
     burst, inside = divmod(share * 10, 1)
     if inside < _IN_BURSTS:
         return (burst + inside / 9) / 10
-    return (burst + (0.1 + (inside - _IN_BURSTS) * 9)) / 10
+    later = inside - _IN_BURSTS
+    return (burst + (0.1 + later * 9)) / 10
 
 
 def _import(share: float) -> float:
     if share < _IMPORTED:
-        return 0.3 + share / _IMPORTED * 0.0005
-    return 0.3005 + (share - _IMPORTED) * 3.4
+        of_import = share / _IMPORTED
+        return 0.3 + of_import * 0.0005
+    later = share - _IMPORTED
+    return 0.3005 + later * 3.4
 
 
 SHAPES: Mapping[str, Callable[[float], float]] = {

@@ -1,7 +1,7 @@
 """The options of a sandbox."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -19,6 +19,16 @@ def three_weeks_ago() -> str:
     )
     three_weeks = timedelta(days=21)
     return (day - three_weeks).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+History: TypeAlias = Literal[
+    "uniform",
+    "growing",
+    "office",
+    "head",
+    "bursts",
+    "import",
+]
 
 
 class Options(
@@ -47,9 +57,7 @@ class Options(
     seed: int = 1
     clock: str | None = None
     since: str | None = None
-    history: Literal["uniform", "growing", "office", "head", "bursts", "import"] = (
-        "uniform"
-    )
+    history: History = "uniform"
     latency_seconds: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     rate_limit: Annotated[float, msgspec.Meta(gt=0)] | None = None
     api_key: str = "sandbox-key"

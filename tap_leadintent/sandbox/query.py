@@ -15,7 +15,8 @@ from tap_leadintent.sandbox.records import Entry
 from tap_leadintent.sandbox.times import parse_time
 from tap_leadintent.sandbox.world import StreamRecords
 
-EVER = (-(1 << 62), 1 << 62)
+_FAR = 1 << 62
+EVER = (-_FAR, _FAR)
 """The time range of a request without one, in microseconds since 1970."""
 
 # These characters change if a client decodes, escapes, trims or encodes a cursor.
@@ -23,9 +24,12 @@ _HEAD = "c+"
 _TAIL = "/é%2B="
 
 
+# JSON Schema also calls 25.0 an integer.
+_Limit = Annotated[float, msgspec.Meta(ge=1, le=100, multiple_of=1)]
+
+
 class _CursorField(msgspec.Struct, forbid_unknown_fields=True):
-    # JSON Schema also calls 25.0 an integer.
-    limit: Annotated[float, msgspec.Meta(ge=1, le=100, multiple_of=1)] = 25
+    limit: _Limit = 25
     after: str | UnsetType = UNSET
 
 
@@ -34,14 +38,17 @@ class _Range(msgspec.Struct, forbid_unknown_fields=True):
     end_time: str
 
     def __post_init__(self) -> None:
-        if parse_time(self.start_time) > parse_time(self.end_time):
+        start = parse_time(self.start_time)
+        end = parse_time(self.end_time)
+        if start > end:
             raise ValueError("start_time is after end_time")
 
 
 def _body_type(endpoint: Endpoint) -> type[msgspec.Struct]:
     """Return the type of an endpoint's request body."""
+    cursor = msgspec.field(default_factory=_CursorField)
     fields: list[tuple[str, Any, Any]] = [
-        ("cursor", _CursorField, msgspec.field(default_factory=_CursorField)),
+        ("cursor", _CursorField, cursor),
         ("sort", Literal["newest", "oldest"], "newest"),
     ]
     fields += ((name, _Range | UnsetType, UNSET) for name in endpoint.ranges)
@@ -50,6 +57,7 @@ def _body_type(endpoint: Endpoint) -> type[msgspec.Struct]:
 
 
 _BODIES = {stream: _body_type(endpoint) for stream, endpoint in ENDPOINTS.items()}
+"""The type of the request body of each stream."""
 
 
 class Cursor(msgspec.Struct, frozen=True, array_like=True):
@@ -94,46 +102,64 @@ class Query:
         """
         self.records = records
         endpoint = records.endpoint
-        given: Any = msgspec.convert(body, _BODIES[endpoint.stream])
+        body_type = _BODIES[endpoint.stream]
+        given: Any = msgspec.convert(body, body_type)
         self.limit = int(given.cursor.limit)
         self.newest = given.sort == "newest"
         self.axis: Axis = "found"
         self.range = EVER
-        ranges = [name for name in endpoint.ranges if getattr(given, name) is not UNSET]
-        if len(ranges) > 1:
-            raise ValueError(f"give either {' or '.join(ranges)}, not both")
-        for name in ranges:
-            bounds = getattr(given, name)
-            self.axis = endpoint.ranges[name]
-            start = parse_time(bounds.start_time)
-            end = parse_time(bounds.end_time)
-            self.range = (start, end)
+        self._read_range(given)
         self.filters: dict[str, set[str]] = {}
         for name, path in endpoint.filters.items():
             accepted = set(getattr(given, name))
             if accepted:
                 self.filters[path] = accepted
+        filters: list[tuple[str, list[str]]] = []
+        for path in sorted(self.filters):
+            values = sorted(self.filters[path])
+            filters.append((path, values))
         self._bound_to = (
             endpoint.stream,
             self.newest,
             self.axis,
             self.range,
-            [(path, sorted(self.filters[path])) for path in sorted(self.filters)],
+            filters,
         )
         self.entries: list[Entry] = []
         self.cursor = self.cursor_at(1, None)
-        if given.cursor.after is not UNSET:
-            self.cursor = self._read_cursor(given.cursor.after)
+        after = given.cursor.after
+        if after is not UNSET:
+            self.cursor = self._read_cursor(after)
 
-    def cursor_at(self, page: int, after: tuple[int, str] | None) -> Cursor:
+    def cursor_at(
+        self,
+        page: int,
+        after: tuple[int, str] | None,
+    ) -> Cursor:
         """Return a cursor, which is bound to endpoint, sort, filters and time range."""
-        content = msgspec.json.encode((self._bound_to, page, after))
+        bound = (self._bound_to, page, after)
+        content = msgspec.json.encode(bound)
         digest = blake2b(content, digest_size=8).hexdigest()
         return Cursor(page, after, digest)
 
+    def _read_range(self, given: Any) -> None:  # noqa: ANN401 - the type is made above
+        """Read the time range of a body."""
+        ranges = self.records.endpoint.ranges
+        names = [name for name in ranges if getattr(given, name) is not UNSET]
+        if len(names) > 1:
+            choice = " or ".join(names)
+            raise ValueError(f"give either {choice}, not both")
+        for name in names:
+            bounds = getattr(given, name)
+            start = parse_time(bounds.start_time)
+            end = parse_time(bounds.end_time)
+            self.axis = ranges[name]
+            self.range = (start, end)
+
     def _read_cursor(self, text: str) -> Cursor:
         payload = text.removeprefix(_HEAD).removesuffix(_TAIL)
-        cursor = msgspec.json.decode(urlsafe_b64decode(payload), type=Cursor)
+        content = urlsafe_b64decode(payload)
+        cursor = msgspec.json.decode(content, type=Cursor)
         issued = self.cursor_at(cursor.page, cursor.after)
         if cursor != issued or text != issued.token():
             raise ValueError(
@@ -152,8 +178,11 @@ class Query:
             if self.newest:
                 high = bisect_left(rows, (time, name), low, high)
             else:
-                low = bisect_left(rows, (time, name + "\0"), low, high)
-        order = range(high - 1, low - 1, -1) if self.newest else range(low, high)
+                just_after = f"{name}\0"
+                low = bisect_left(rows, (time, just_after), low, high)
+        order = range(low, high)
+        if self.newest:
+            order = order[::-1]
         self.entries = []
         bodies: list[bytes] = []
         last = self.cursor.after
@@ -163,7 +192,8 @@ class Query:
             if not self._matches(body):
                 continue
             if len(bodies) == self.limit:
-                following = self.cursor_at(self.cursor.page + 1, last)
+                number = self.cursor.page + 1
+                following = self.cursor_at(number, last)
                 return Page(bodies, following.token())
             self.entries.append(entry)
             bodies.append(body)
@@ -182,13 +212,17 @@ class Query:
         return True
 
 
-def _values(record: object, path: list[str]) -> Iterator[str]:
+def _values(
+    record: object,
+    path: list[str],
+) -> Iterator[str]:
     """Yield the texts at a path. Lists on the way are searched item by item."""
     if isinstance(record, list):
         for item in record:
             yield from _values(item, path)
     elif path and isinstance(record, dict):
-        yield from _values(record.get(path[0]), path[1:])
+        name, *below = path
+        yield from _values(record.get(name), below)
     elif not path and isinstance(record, str):
         yield record
 
@@ -208,8 +242,9 @@ class Page(msgspec.Struct, frozen=True):
 
     def encode(self) -> bytes:
         """Return the response body (API description: "Page envelope")."""
+        records = list(map(msgspec.Raw, self.bodies))
         envelope = {
-            "data": list(map(msgspec.Raw, self.bodies)),
+            "data": records,
             "cursor": {
                 "next": self.next,
                 "has_more": bool(self.next),

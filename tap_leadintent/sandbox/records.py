@@ -56,15 +56,25 @@ class Entry:
 
 def draw_id(rng: Random, stream: str) -> str:
     """Return the id of a record; `rng` is `Random(f"{seed}:{stream}:{index}")`."""
-    return f"{stream.removesuffix('s')}_{rng.getrandbits(64):016x}"
+    entity = stream.removesuffix("s")
+    number = rng.getrandbits(64)
+    return f"{entity}_{number:016x}"
 
 
 @lru_cache(maxsize=4096)
-def _id(seed: int, stream: str, index: int) -> str:
-    return draw_id(Random(f"{seed}:{stream}:{index}"), stream)
+def _id(
+    seed: int,
+    stream: str,
+    index: int,
+) -> str:
+    rng = Random(f"{seed}:{stream}:{index}")
+    return draw_id(rng, stream)
 
 
-def _sheet(seed: int, number: int) -> dict[str, Any]:
+def _sheet(
+    seed: int,
+    number: int,
+) -> dict[str, Any]:
     names = _WORDS["sheets"]
     number %= len(names)
     return {
@@ -73,7 +83,10 @@ def _sheet(seed: int, number: int) -> dict[str, Any]:
     }
 
 
-def _company(seed: int, number: int) -> dict[str, Any]:
+def _company(
+    seed: int,
+    number: int,
+) -> dict[str, Any]:
     companies = _WORDS["companies"]
     company = companies[number % len(companies)]
     return {
@@ -81,6 +94,10 @@ def _company(seed: int, number: int) -> dict[str, Any]:
         "id": _id(seed, "signal_accounts", number),
         "domain": f"{number}.{company['domain']}",
     }
+
+
+def _monitored_company(seed: int, number: int) -> dict[str, Any]:
+    return _company(seed, _FIRST_MONITORED + number)
 
 
 # To compose a text takes longer than all other fields of a record.
@@ -103,7 +120,10 @@ def _custom_signal(number: int) -> dict[str, Any]:
     return known[number % len(known)]
 
 
-def _definition(seed: int, number: int) -> dict[str, Any]:
+def _definition(
+    seed: int,
+    number: int,
+) -> dict[str, Any]:
     """Return id and name of a Custom Signal definition."""
     return {
         "id": _id(seed, "custom_signals", number),
@@ -129,10 +149,14 @@ class RecordBuilder:
         self.seed = seed
         self.entry = entry
         self.now = now
-        self.rng = Random(f"{seed}:{stream}:{entry.index}:")
-        self._changing = Random(f"{seed}:{stream}:{entry.index}:{entry.version}")
+        record = f"{seed}:{stream}:{entry.index}"
+        self.rng = Random(f"{record}:")
+        self._changing = Random(f"{record}:{entry.version}")
         build = getattr(self, f"_{stream}")
-        self.record = {"id": entry.id, **build()}
+        self.record = {
+            "id": entry.id,
+            **build(),
+        }
 
     def _signal_agents(self) -> dict[str, Any]:
         schedule, interval = self.rng.choice(_SCHEDULES)
@@ -147,19 +171,21 @@ class RecordBuilder:
             "sheet": sheet,
         }
         if is_active:
-            checks = (self.now - self.entry.found) // interval + 1
+            age = self.now - self.entry.found
+            checks = age // interval + 1
             next_check = self.entry.found + checks * interval
             fields["next_check_at"] = format_time(next_check)
         return fields
 
     def _leads(self) -> dict[str, Any]:
-        employer = _company(self.seed, self.rng.randrange(_COMPANIES))
+        number = self.rng.randrange(_COMPANIES)
+        employer = _company(self.seed, number)
         signal = self._signal()
         value = self.rng.randrange(40, 100)
         fields = {
             **self._person(),
             "company": employer,
-            "sheet": _sheet(self.seed, self.rng.randrange(100)),
+            "sheet": self._any_sheet(),
             "signal": signal,
             "qualification": {
                 "status": "qualified",
@@ -190,54 +216,65 @@ class RecordBuilder:
         return references
 
     def _signal_accounts(self) -> dict[str, Any]:
+        employees = 10 ** self.rng.uniform(1, 5)
+        sheet = self._any_sheet()
+        older_signals = self.rng.randrange(1, 10)
         return {
             **_company(self.seed, self.entry.index),
-            "employee_count": int(10 ** self.rng.uniform(1, 5)),
-            "sheet": _sheet(self.seed, self.rng.randrange(100)),
+            "employee_count": int(employees),
+            "sheet": sheet,
             "signal": self._signal(),
-            "signals_count": self.entry.version + self.rng.randrange(1, 10),
+            "signals_count": self.entry.version + older_signals,
             "found_at": format_time(self.entry.found),
         }
 
     def _monitored_accounts(self) -> dict[str, Any]:
-        watched = _company(self.seed, _FIRST_MONITORED + self.entry.index)
+        watched = _monitored_company(self.seed, self.entry.index)
         count = self.rng.randrange(4)
         numbers = self.rng.sample(range(_CUSTOM_SIGNALS), count)
+        custom_signals = [_definition(self.seed, number) for number in numbers]
+        owner = {
+            "name": self._person()["full_name"],
+            "team": None,
+        }
         return {
             "name": watched["name"],
             "domain": watched["domain"],
-            "status": "detected" if numbers else "monitoring",
+            "status": "detected" if custom_signals else "monitoring",
             "added_at": format_time(self.entry.found),
             "latest_activity_at": format_time(self.entry.latest),
-            "custom_signals": [_definition(self.seed, number) for number in numbers],
-            "owner": {"name": self._person()["full_name"], "team": None},
+            "custom_signals": custom_signals,
+            "owner": owner,
             "checks": self.entry.version + 1,
         }
 
     def _observations(self) -> dict[str, Any]:
         number = self.rng.randrange(_ACCOUNTS)
-        watched = _company(self.seed, _FIRST_MONITORED + number)
+        watched = _monitored_company(self.seed, number)
         account = {
             "name": watched["name"],
             "domain": watched["domain"],
             "id": _id(self.seed, "monitored_accounts", number),
         }
+        signal = self.rng.randrange(_CUSTOM_SIGNALS)
         fields = {
             "account_id": account["id"],
             "account": account,
-            "signal": _definition(self.seed, self.rng.randrange(_CUSTOM_SIGNALS)),
+            "signal": _definition(self.seed, signal),
             "status": "detected",
             "observed_at": format_time(self.entry.found),
             "evidence": self._evidence(watched["domain"]),
             "confidence": self.rng.randrange(50, 101) / 100,
         }
         if not self.rng.randrange(3):
-            fields["published_at"] = format_time(self.entry.found - 2 * HOUR)
+            published = self.entry.found - 2 * HOUR
+            fields["published_at"] = format_time(published)
         return fields
 
     def _evidence(self, domain: str) -> list[dict[str, Any]]:
         evidence: list[dict[str, Any]] = []
-        for number in range(self.rng.randrange(4)):
+        count = self.rng.randrange(4)
+        for number in range(count):
             source = {
                 "url": f"https://{domain}/news/{number}",
                 "quote": self._text(4),
@@ -254,16 +291,20 @@ class RecordBuilder:
 
     def _monitored_leads(self) -> dict[str, Any]:
         number = self.rng.randrange(_ACCOUNTS)
-        has_email = self.rng.randrange(4) > 0
+        email = None
+        if self.rng.randrange(4):
+            email = f"{self.entry.id[-8:]}@mail.example"
+        kind = self._changing.choice(("post", "comment", "job_change"))
+        topic = self._changing.choice(_WORDS["topics"])
         return {
             **self._person(),
             "title": self.rng.choice(_WORDS["titles"]),
-            "email": f"{self.entry.id[-8:]}@mail.example" if has_email else None,
+            "email": email,
             "account_id": _id(self.seed, "monitored_accounts", number),
             "latest_activity_at": format_time(self.entry.latest),
             "latest_activity": {
-                "kind": self._changing.choice(("post", "comment", "job_change")),
-                "text": f"{self._changing.choice(_WORDS['topics'])} 💬",
+                "kind": kind,
+                "text": f"{topic} 💬",
             },
             "activities_count": self.entry.version + 1,
         }
@@ -273,14 +314,19 @@ class RecordBuilder:
         signal = rng.choice(_WORDS["signals"])
         topic = rng.choice(_WORDS["topics"])
         n = rng.randrange(2, 60)
+        summary = signal["summary"].format(n=n, topic=topic)
         fields = {
             **signal,
-            "summary": signal["summary"].format(n=n, topic=topic),
+            "summary": summary,
             "observed_at": format_time(self.entry.latest),
         }
         if rng.randrange(7):
             fields["reason"] = f"Matches the agent's condition about {topic}."
         return fields
+
+    def _any_sheet(self) -> dict[str, Any]:
+        number = self.rng.randrange(100)
+        return _sheet(self.seed, number)
 
     def _person(self) -> dict[str, Any]:
         person = self.rng.choice(_WORDS["people"])

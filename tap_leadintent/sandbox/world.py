@@ -24,10 +24,18 @@ from tap_leadintent.sandbox.times import DAY, HOUR, MINUTE, SECOND, format_time
 _NEXT_SIGNAL = 0.35
 _OLD_SIGNAL = 0.05
 
+# The averages of the times between a signal and its lead, and between two signals.
+_USUAL_LAG = 12 * HOUR
+_USUAL_GAP = 30 * DAY
+
 _PRECISIONS = (SECOND, SECOND, 1000, 1)
 
 Row: TypeAlias = tuple[int, str, Entry]
 """A time, an id and the record, so that rows are sorted by time and id."""
+
+Event: TypeAlias = tuple[int, int, bool, Entry]
+"""When a record arrives or changes, a number that orders events of one time, whether
+the record arrives, and the record."""
 
 Change: TypeAlias = tuple[int, int]
 """When the API begins to return a record with a new latest time, and this time."""
@@ -53,13 +61,15 @@ class StreamRecords:
         self._span = self._start - self._begin
         self.now = self._start
         self._size = options.sizes.get(endpoint.stream, endpoint.size)
-        self._interval = self._span / self._size if self._size else math.inf
+        self._interval = math.inf
+        if self._size:
+            self._interval = self._span / self._size
         if endpoint.stream == "leads":
             self._interval = min(DAY, self._interval)
         self._is_by_signal = "latest_signal" in endpoint.ranges
         self._rows: dict[Axis, list[Row]] = {}
         self._numbers = count()
-        self._future: list[tuple[int, int, bool, Entry]] = []
+        self._future: list[Event] = []
         for index in range(self._size):
             entry, changes = self._generate(index)
             self.entries[entry.id] = entry
@@ -71,33 +81,44 @@ class StreamRecords:
         stream = self.endpoint.stream
         rng = Random(f"{self._seed}:{stream}:{index}")
         name = draw_id(rng, stream)
+        found = self._draw_found(index, rng)
+        latest = found
+        if self._is_by_signal:
+            lag = MINUTE + rng.expovariate(1 / _USUAL_LAG)
+            if rng.random() < _OLD_SIGNAL:
+                lag = rng.uniform(30, 60) * DAY
+            latest = _truncate(found - int(lag), rng)
+        entry = Entry(name, index, found, latest)
+        changes = self._changes(rng, found)
+        return entry, changes
+
+    def _draw_found(self, index: int, rng: Random) -> int:
+        """Return when a record appears, within the history or after the start."""
         place = index + rng.random()
         if index < self._size:
             share = self._shape(place / self._size)
             found = self._begin + int(share * self._span)
             earliest = self._begin
         else:
-            found = self._start + int((place - self._size) * self._interval)
+            intervals = place - self._size
+            found = self._start + int(intervals * self._interval)
             earliest = self._start + 1
-        found = max(earliest, _truncate(found, rng))
-        latest = found
-        if self._is_by_signal:
-            lag = MINUTE + rng.expovariate(1 / (12 * HOUR))
-            if rng.random() < _OLD_SIGNAL:
-                lag = rng.uniform(30, 60) * DAY
-            latest = _truncate(found - int(lag), rng)
-        entry = Entry(name, index, found, latest)
-        return entry, self._changes(rng, found)
+        return max(earliest, _truncate(found, rng))
 
-    def _changes(self, rng: Random, visible: int) -> Iterator[Change]:
+    def _changes(
+        self,
+        rng: Random,
+        visible: int,
+    ) -> Iterator[Change]:
         if "latest" not in self.endpoint.times:
             return
         while not self._is_by_signal or rng.random() < _NEXT_SIGNAL:
-            gap = HOUR + rng.expovariate(1 / (30 * DAY))
+            gap = HOUR + rng.expovariate(1 / _USUAL_GAP)
             latest = _truncate(visible + int(gap), rng)
             visible = latest
             if self._is_by_signal:
-                visible += max(0, int(rng.uniform(-30, 30) * MINUTE))
+                delay = int(rng.uniform(-30, 30) * MINUTE)
+                visible += max(0, delay)
             yield visible, latest
 
     def rows(self, axis: Axis) -> list[Row]:
@@ -106,7 +127,8 @@ class StreamRecords:
             rows: list[Row] = []
             for entry in self.entries.values():
                 time = getattr(entry, axis)
-                rows.append((time, entry.id, entry))
+                row = (time, entry.id, entry)
+                rows.append(row)
             self._rows[axis] = sorted(rows)
         return self._rows[axis]
 
@@ -115,7 +137,12 @@ class StreamRecords:
         if entry.body is not None:
             return entry.body
         stream = self.endpoint.stream
-        builder = RecordBuilder(stream, self._seed, entry, self.now)
+        builder = RecordBuilder(
+            stream,
+            self._seed,
+            entry,
+            self.now,
+        )
         body = msgspec.json.encode(builder.record)
         # The record of an agent depends on the clock.
         if stream != "signal_agents":
@@ -137,7 +164,11 @@ class StreamRecords:
             times[name] = format_time(instant)
         return times
 
-    def put(self, record: object, times: Mapping[str, int]) -> str:
+    def put(
+        self,
+        record: object,
+        times: Mapping[str, int],
+    ) -> str:
         """Insert or replace a record, which appears when the clock reaches its time.
 
         Args:
@@ -147,16 +178,17 @@ class StreamRecords:
         Returns:
             The id with which the record can be removed; its JSON if it has no id.
         """
-        text = record if isinstance(record, str) else json.dumps(record)
-        content = json.loads(text)
-        record_id = content.get("id") if isinstance(content, dict) else None
-        name = text if record_id is None else str(record_id)
+        text = record
+        if not isinstance(text, str):
+            text = json.dumps(record)
+        name = _id_of(text)
         known = self.entries.get(name)
-        named = self.endpoint.times
-        found = times.get(named["found"])
+        names = self.endpoint.times
+        found = times.get(names["found"])
         if not found:
             found = known.found if known else self.now
-        latest = times.get(named.get("latest", "")) or found
+        latest_name = names.get("latest", "")
+        latest = times.get(latest_name) or found
         entry = Entry(
             name,
             -1,
@@ -171,28 +203,38 @@ class StreamRecords:
     def remove(self, name: str) -> bool:
         """Remove a record by its id, and return whether it existed."""
         self._rows.clear()
-        return self.entries.pop(name, None) is not None
+        removed = self.entries.pop(name, None)
+        return removed is not None
 
     def advance(self, now: int) -> None:
         """Move the clock to an instant, and apply what happens until then."""
         self.now = now
-        while self._future and self._future[0][0] <= now:
+        while self._future:
+            instant, _, arrives, entry = self._future[0]
+            if instant > now:
+                break
+            heapq.heappop(self._future)
             self._rows.clear()
-            _, _, arrives, entry = heapq.heappop(self._future)
             if arrives:
                 self.entries[entry.id] = entry
                 if entry.index >= 0:
                     self._schedule_arrival(entry.index + 1)
-            if entry.index >= 0 and self.entries.get(entry.id) is entry:
+            is_current = self.entries.get(entry.id) is entry
+            if is_current and entry.index >= 0:
                 _, changes = self._generate(entry.index)
-                self._apply(entry, islice(changes, entry.version, None))
+                remaining = islice(changes, entry.version, None)
+                self._apply(entry, remaining)
 
     def _schedule_arrival(self, index: int) -> None:
         if self._interval < math.inf:
             entry, _ = self._generate(index)
             self._schedule(entry.found, entry, arrives=True)
 
-    def _apply(self, entry: Entry, changes: Iterator[Change]) -> None:
+    def _apply(
+        self,
+        entry: Entry,
+        changes: Iterator[Change],
+    ) -> None:
         """Apply the changes of a record until now, and schedule the next one."""
         for visible, latest in changes:
             if visible > self.now:
@@ -209,12 +251,26 @@ class StreamRecords:
         *,
         arrives: bool,
     ) -> None:
-        heapq.heappush(self._future, (instant, next(self._numbers), arrives, entry))
+        number = next(self._numbers)
+        event = (instant, number, arrives, entry)
+        heapq.heappush(self._future, event)
+
+
+def _id_of(text: str) -> str:
+    """Return the id of a record, given as JSON; the JSON if it has no id."""
+    content = json.loads(text)
+    if not isinstance(content, dict):
+        return text
+    record_id = content.get("id")
+    if record_id is None:
+        return text
+    return str(record_id)
 
 
 def _truncate(instant: int, rng: Random) -> int:
     """Return an instant, rounded down to seconds, to milliseconds, or not at all."""
-    precision = _PRECISIONS[int(rng.random() * 4)]
+    place = int(rng.random() * len(_PRECISIONS))
+    precision = _PRECISIONS[place]
     return instant - instant % precision
 
 
