@@ -18,12 +18,9 @@ from tap_leadintent.checkup.volume import estimate
 from tap_leadintent.openapi import STREAM_NAMES
 from tap_leadintent.singer import files, log
 from tap_leadintent.singer.errors import ConfigError
-from tap_leadintent.state_tool.cli import (
-    SCHEMA_WITH_MAPS,
-    read_settings,
-    short_errors,
-)
+from tap_leadintent.state_tool.cli import short_errors
 from tap_leadintent.state_tool.selection import selected_streams
+from tap_leadintent.state_tool.settings import SCHEMA_WITH_MAPS, read_settings
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant
 

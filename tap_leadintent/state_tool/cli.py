@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,27 +10,16 @@ import click
 from typing_extensions import override
 
 from tap_leadintent.config.place import place_of
-from tap_leadintent.config.settings import SCHEMA, Settings
-from tap_leadintent.config.validation import CHECKS
-from tap_leadintent.errors import TAP_NAME
-from tap_leadintent.singer.checks import find_problems
-from tap_leadintent.singer.errors import ConfigError, TapError
-from tap_leadintent.singer.files import read_config, read_environment
-from tap_leadintent.singer.log import hide, printable, summarize
+from tap_leadintent.config.settings import Settings
+from tap_leadintent.singer.errors import TapError
+from tap_leadintent.singer.log import printable, summarize
 from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
 from tap_leadintent.state_tool.document import RawState, StateError, read_document
 from tap_leadintent.state_tool.selection import selected_streams
+from tap_leadintent.state_tool.settings import valid_settings
 from tap_leadintent.stream_state import COVERAGE
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
-
-SCHEMA_WITH_MAPS: dict[str, Any] = {
-    "properties": {
-        **SCHEMA["properties"],
-        "stream_maps": {"type": ["object", "null"]},
-    },
-}
-"""The tap's settings, and `stream_maps` of the SDK, which may filter records."""
 
 _PLAN_SETTINGS = (
     "base_url",
@@ -127,7 +116,7 @@ def main() -> None:
 @_CONFIG
 def show(state: str, config: str) -> None:
     """Show which time intervals have been read of each stream."""
-    settings = _valid_settings(config, ["start_date"])
+    settings = valid_settings(config, ["start_date"])
     states = read_document(state).states
     shown = describe.shown_time(
         settings,
@@ -170,7 +159,7 @@ def plan(
     Meltano passes the selection on. Elsewhere, give the --catalog of the run; without
     it, all streams count as selected.
     """
-    settings = _valid_settings(
+    settings = valid_settings(
         config,
         _PLAN_SETTINGS,
         ["base_url", "start_date"],
@@ -272,7 +261,7 @@ def adopt(state: str, config: str, stream: str | None) -> None:
     were loaded are the same as those of the new name.
     """
     settings = Settings.of(
-        _valid_settings(
+        valid_settings(
             config,
             _PLAN_SETTINGS,
             ["base_url"],
@@ -324,67 +313,6 @@ def join(
         allow_holes=allow_holes,
     )
     click.echo(documents[0].with_states(joined))
-
-
-def _valid_settings(
-    config: str,
-    names: Sequence[str],
-    required: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Read some of the settings, and check them in the same way as the tap."""
-    schema = {
-        "properties": {name: SCHEMA_WITH_MAPS["properties"][name] for name in names},
-        "required": required,
-    }
-    settings = read_settings(config, SCHEMA_WITH_MAPS)
-    hide(settings.get("api_key"))
-    for name in settings.keys() - set(names):
-        del settings[name]
-    problems = find_problems(
-        settings,
-        schema,
-        TAP_NAME,
-        complete=True,
-        checks=CHECKS,
-    )
-    if problems:
-        hint = "correct the file that --config names"
-        if config == "ENV":
-            hint = (
-                "give a file with --config, or set TAP_LEADINTENT_…, or use "
-                "`meltano invoke tap-leadintent:state`"
-            )
-        raise ConfigError(f"{'; '.join(problems)}; {hint}")
-    return settings
-
-
-def read_settings(config: str, schema: Mapping[str, Any] = SCHEMA) -> dict[str, Any]:
-    """Read the settings of a file, or of the environment that Meltano has set.
-
-    Args:
-        config: The file, or `ENV`.
-        schema: JSON schema of the settings that are read from the environment.
-
-    Raises:
-        ConfigError: The file cannot be read.
-    """
-    if config != "ENV":
-        return read_config(config)
-    settings = read_environment(TAP_NAME, schema)
-    for name in settings.keys() & {"filters", "stream_maps"}:
-        settings[name] = _unflatten(settings[name])
-    return settings
-
-
-def _unflatten(setting: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Restore an object that Meltano has written as `{"leads.sheet_ids": […]}`."""
-    if not isinstance(setting, dict):
-        return setting
-    nested: dict[str, Any] = {}
-    for path, value in setting.items():
-        stream, _, field = path.partition(".")
-        nested |= {stream: nested.get(stream, {}) | {field: value} if field else value}
-    return nested
 
 
 def _echo(line: str) -> None:
