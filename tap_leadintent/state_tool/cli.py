@@ -16,6 +16,7 @@ from tap_leadintent.singer.log import printable, summarize
 from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
 from tap_leadintent.state_tool.document import RawState, StateError, read_document
+from tap_leadintent.state_tool.plan import describe_plan
 from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.state_tool.settings import valid_settings
 from tap_leadintent.stream_state import COVERAGE
@@ -185,7 +186,7 @@ def plan(
         if is_full_table(name, stream_state, methods[name]):
             _echo(f"{name}: {describe.FULL_TABLE}")
             continue
-        for line in describe.describe_plan(
+        for line in describe_plan(
             name,
             settings,
             stream_state,

@@ -1,20 +1,12 @@
-"""Descriptions of states and of the next run, as lines of text."""
+"""Descriptions of states, as lines of text."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from fnmatch import fnmatch
 from typing import Any
 
-from tap_leadintent.config.place import describe_other_place, place_of
-from tap_leadintent.config.scope import scope_of
-from tap_leadintent.config.settings import Settings
 from tap_leadintent.replication import intervals
-from tap_leadintent.replication.bookmark import Bookmark
-from tap_leadintent.replication.intervals import Coverage, Interval
-from tap_leadintent.replication.plan import Scope, next_readings, take_out_due
-from tap_leadintent.replication.run import OLDEST_SIGNAL
+from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.state_tool import bookmarks
-from tap_leadintent.state_tool.bookmarks import RANGES, format_problem
+from tap_leadintent.state_tool.bookmarks import format_problem
 from tap_leadintent.state_tool.document import RawState
 from tap_leadintent.state_tool.picture import draw
 from tap_leadintent.stream_state import read_bookmark
@@ -24,12 +16,8 @@ from tap_leadintent.times import format_interval, parse_instant
 FULL_TABLE = "every run reads all records (full table)"
 """What the commands say about a stream without time ranges."""
 
-_MISSING = "not read yet"
-_NEW = "new since the last run"
-_HOLE = "could not be read, and is tried again"
-_LATE = "read again, as some records appear late (lookback_days)"
-_NEWEST_LAST = "read again, so that the newest signal of each lead is loaded last"
-_AGAIN = {_LATE, _NEWEST_LAST}
+HOLE = "could not be read, and is tried again"
+"""The reason why a run reads an interval that could not be read."""
 
 _MOST_LINES = 10
 """The most intervals of a time range that are listed, the newest ones."""
@@ -104,9 +92,9 @@ def describe(
     for name, covered in bookmark.coverage.items():
         missing = intervals.missing(time, covered)
         yield draw(name, time, {".": missing, "#": covered})
-        yield from _list(name, _with_reason(covered, ""))
+        yield from list_intervals(name, with_reason(covered, ""))
     for name, holes in bookmark.holes.items():
-        yield from _list(name, _with_reason(holes, _HOLE))
+        yield from list_intervals(name, with_reason(holes, HOLE))
 
 
 def _describe_place(place: Mapping[str, str]) -> str:
@@ -120,101 +108,16 @@ def _describe_place(place: Mapping[str, str]) -> str:
     return text
 
 
-def describe_plan(
-    stream: str,
-    config: Mapping[str, Any],
-    state: RawState,
-    time: Interval,
-    at: int | None = None,
-) -> Iterator[str]:
-    """Yield lines that say what the next run reads of an incremental stream, and why.
+def list_intervals(name: str, found: Reasons) -> Iterator[str]:
+    """Yield a line for each of the newest intervals, and count the others.
 
     Args:
-        stream: The name of the stream.
-        config: Valid settings.
-        state: The state of the stream.
-        time: The interval that the bars show, in UTC seconds since 1970. It ends when
-            the run begins.
-        at: If given, say only whether this instant has been read, and which run reads
-            it next.
+        name: The time range.
+        found: Its intervals, each with the reason, which may be empty.
 
     Yields:
         Lines of text.
     """
-    _, now = time
-    settings = Settings.of(config)
-    scope = scope_of(settings, RANGES[stream])
-    bookmark = read_bookmark(state)
-    prefix = "  " if at is None else f"{stream}: "
-    if at is None:
-        yield stream
-    place = place_of(settings, stream)
-    differing = bookmark.differing(place)
-    if differing:
-        other = describe_other_place(
-            stream,
-            differing,
-            bookmark.place,
-            place,
-        )
-        yield f"{prefix}the run fails; {other}"
-        return
-    for text in _describe_settings(stream, config):
-        yield prefix + text
-    before = bookmark.coverage
-    coverage = take_out_due(scope, before, bookmark.planned, now)
-    # What the run reads counts as covered afterwards.
-    readings = [] if scope.end is not None else next_readings(now, scope.lookback)
-    for name in RANGES[stream]:
-        covered = coverage[name]
-        reasons = _explain(name, scope, bookmark, coverage, now)
-        limits = _describe_scope(scope, name, now)
-        if at is not None:
-            text = _status_at(
-                at,
-                before.get(name, []),
-                reasons,
-                limits,
-            )
-            later = [when for when, again in readings if when - again <= at]
-            if later and scope.start <= at:
-                text += f"; read again by the first run after {_time(min(later))}"
-            yield f"{stream}: {name} at {_time(at)}: {text}"
-            continue
-        yield _draw_plan(name, time, covered, reasons)
-        yield from _list(name, reasons)
-        if not reasons:
-            yield f"  {name}: nothing, because {limits}"
-        for when, again_seconds in readings[-1:]:
-            days = f"{again_seconds / 86_400:.0f} days"
-            yield f"  {name}: the first run after {_time(when)} reads {days} again"
-
-
-def _draw_plan(
-    name: str,
-    time: Interval,
-    covered: list[Interval],
-    reasons: Reasons,
-) -> str:
-    """Draw what a run reads of a range."""
-    again: list[Interval] = []
-    new: list[Interval] = []
-    for interval, reason in reasons:
-        if reason in _AGAIN:
-            again.append(interval)
-        else:
-            new.append(interval)
-    marks = {
-        "~": again,
-        ".": new,
-        "-": intervals.missing(time, covered),
-        "#": covered,
-    }
-    return draw(name, time, marks)
-
-
-def _list(name: str, found: Reasons) -> Iterator[str]:
-    """Yield a line for each of the newest intervals, and count the others."""
     more = len(found) - _MOST_LINES
     if more > 0:
         yield f"  {name}: {more:,} older intervals are not listed"
@@ -225,128 +128,11 @@ def _list(name: str, found: Reasons) -> Iterator[str]:
         yield text
 
 
-def _describe_settings(stream: str, config: Mapping[str, Any]) -> Iterator[str]:
-    filters = config["filters"].get(stream)
-    if filters:
-        text = json.dumps(filters, ensure_ascii=False)
-        yield f"only records that match filters.{stream}: {text}"
-    excluded = config["exclude_fields"].get(stream)
-    if excluded:
-        yield f"without the fields of exclude_fields.{stream}: {', '.join(excluded)}"
-    for name, fields in config.get("stream_maps", {}).items():
-        sets = fields if isinstance(fields, dict) else {}
-        condition = sets.get("__filter__")
-        source = sets.get("__source__", name)
-        if condition and fnmatch(stream, source):
-            place = f"stream_maps.{name}.__filter__"
-            yield f"only records for which {place} holds: {condition}"
-
-
-def _status_at(
-    at: int,
-    covered: list[Interval],
-    reasons: Reasons,
-    limits: str,
-) -> str:
-    """Return whether an instant has been read, and whether the next run reads it."""
-    status = _MISSING
-    because = f", because {limits}"
-    for start, end in covered:
-        if start <= at <= end:
-            status = f"read, with all {format_interval((start, end))}"
-            because = ""
-            break
-    for (start, end), reason in reasons:
-        if start <= at < end:
-            because = "" if reason == _MISSING else f": {reason}"
-            return f"{status}; the next run reads it{because}"
-    return f"{status}; the next run does not read it{because}"
-
-
-def _describe_scope(scope: Scope, name: str, now: int) -> str:
-    """Return what the settings ask for of a range, as a clause."""
-    first = scope.ranges[0]
-    if scope.end is not None and name != first:
-        return f"a run with end_date reads only {first}"
-    asked = (scope.start, now if scope.end is None else min(now, scope.end))
-    return f"start_date and end_date ask for the time {format_interval(asked)}"
-
-
-def _explain(
-    name: str,
-    scope: Scope,
-    bookmark: Bookmark,
-    coverage: Coverage,
-    now: int,
-) -> Reasons:
-    """Return what a run reads of a range, divided where the reason changes.
+def with_reason(found: Iterable[Interval], reason: str) -> Reasons:
+    """Return intervals, each with the same reason.
 
     Args:
-        name: The range.
-        scope: What is to be read.
-        bookmark: What earlier runs have read.
-        coverage: What of it counts as covered when the run begins.
-        now: When the run begins, in UTC seconds since 1970.
+        found: The intervals.
+        reason: The reason, which may be empty.
     """
-    if name not in scope.ranges_to_read:
-        return []
-    asked = (scope.start, scope.until(now))
-    first = f"first load{format_problem(bookmark)}"
-    before = bookmark.coverage.get(name, [])
-    holes = bookmark.holes.get(name, [])
-    newest = before[-1][1] if before else asked[0]
-    reasons: Reasons = []
-    for part in intervals.missing(asked, coverage[name]):
-        known = intervals.union([*before, *holes])
-        for gap in intervals.missing(part, known):
-            if bookmark.is_empty:
-                reason = first
-            elif gap[0] >= newest:
-                reason = _NEW
-            else:
-                reason = _MISSING
-            reasons.append((gap, reason))
-        reasons += _with_reason(intervals.overlap(holes, part), _HOLE)
-        reasons += _with_reason(intervals.overlap(before, part), _LATE)
-    since = _read_again_from(
-        name,
-        scope,
-        reasons,
-        coverage,
-        asked,
-    )
-    if since is not None:
-        start, end = asked
-        newest_part = (max(since, start), end)
-        again = intervals.overlap(coverage[name], newest_part)
-        reasons += _with_reason(again, _NEWEST_LAST)
-    return sorted(reasons)
-
-
-def _with_reason(found: Iterable[Interval], reason: str) -> Reasons:
     return [(interval, reason) for interval in found]
-
-
-def _read_again_from(
-    name: str,
-    scope: Scope,
-    reasons: Reasons,
-    coverage: Coverage,
-    asked: Interval,
-) -> int | None:
-    """Return from when on a later range is read again, as older intervals are read."""
-    first = scope.ranges[0]
-    covered = coverage[name]
-    if name == first or not covered:
-        return None
-    newest = covered[-1][1]
-    starts: list[int] = []
-    for (_, end), reason in reasons:
-        is_older = end < newest
-        if is_older and reason != _HOLE:
-            starts.append(end)
-    for start, _ in intervals.missing(asked, coverage[first]):
-        oldest_signal = start - OLDEST_SIGNAL
-        if start < newest:
-            starts.append(oldest_signal)
-    return min(starts, default=None)
