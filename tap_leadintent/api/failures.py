@@ -14,7 +14,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from http.client import IncompleteRead
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import requests
@@ -152,6 +152,9 @@ _ENDED_EARLY = (ConnectionError, IncompleteRead, ssl.SSLEOFError)
 _TUNNEL = re.compile(r"^Tunnel connection failed: (\d{3})\b")
 """How `http.client` says what a proxy answers when it is asked for a connection."""
 
+_PLACE_IN_LIBRARY = re.compile(r"^\[.*?\] |^_ssl\.c:\d+: | \(_ssl.*")
+"""What OpenSSL adds to the reason of a failure."""
+
 _LIMIT_NAMES = {"limit", "page_size", "pagesize", "per_page", "perpage"}
 """Names of the number of records that a request may ask for."""
 
@@ -159,8 +162,21 @@ _QUOTA_NAMES = {"quota", "ratelimit", "throttled", "throttling"}
 """Words of an explanation that is about the number of requests."""
 
 _TIME_NAMES = {
-    *("date", "dates", "day", "days", "month", "months", "year", "years", "range"),
-    *("start_time", "starttime", "end_time", "endtime", "period", "interval"),
+    "date",
+    "dates",
+    "day",
+    "days",
+    "month",
+    "months",
+    "year",
+    "years",
+    "range",
+    "start_time",
+    "starttime",
+    "end_time",
+    "endtime",
+    "period",
+    "interval",
 }
 """Words of an explanation that is about a time range."""
 
@@ -185,7 +201,9 @@ SUCCESS = range(200, 300)
 TOO_MANY = {420, 429}
 """The statuses of a rate limit."""
 
-RESPONSES: tuple[tuple[Collection[int], str, Action, str], ...] = (
+_ResponseRow: TypeAlias = tuple[Collection[int], str, Action, str]
+
+RESPONSES: tuple[_ResponseRow, ...] = (
     (SUCCESS, "html", RETRY, _LOGIN),
     (SUCCESS, "incomplete", SLOW, INCOMPLETE),
     (SUCCESS, "cut", SLOW, _CUT),
@@ -246,7 +264,9 @@ the conditions that all have to hold. The first row that applies counts.
 `tests/test_failure_kinds.py` says what each row means for a user, and
 `tests/api/test_answers.py` what follows from the answers of real servers."""
 
-EXCEPTIONS: tuple[tuple[Any, str, Action, str], ...] = (
+_ExceptionRow: TypeAlias = tuple[Any, str, Action, str]
+
+EXCEPTIONS: tuple[_ExceptionRow, ...] = (
     (TooLargeError, "", Action.CUT, "lower page_size: a response is too large"),
     (exceptions.InvalidSchema, "", Action.END_RUN, _SOCKS),
     ((exceptions.InvalidURL, urllib3.LocationValueError), "", Action.END_RUN, _ADDRESS),
@@ -299,7 +319,7 @@ def explain_no_response(
     Returns:
         The error to raise, without a full stop.
     """
-    causes = [*_causes(error)]
+    causes = list(_causes(error))
     code = _status_of_tunnel(causes)
     is_true = {
         "": True,
@@ -307,23 +327,48 @@ def explain_no_response(
         "403 or 407": code in {403, 407},
         "5xx": code in range(500, 600),
     }
-    actions, text = next(
-        (actions, text)
-        for kind, case, actions, text in EXCEPTIONS
-        if is_true[case] and any(isinstance(cause, kind) for cause in causes)
-    )
+    actions, text = _row_of_exception(causes, is_true)
     host = summarize(urlsplit(url).netloc)
     # The words of a server or a proxy may hold the key in another encoding.
     why = quote(_reason(causes))
     message = text.format(host=host, seconds=seconds)
-    reason = Reason.NO_CONNECTION if Action.END_RUN in actions else Reason.NO_RESPONSE
-    return StreamError(message, detail=why, reason=reason, actions=actions)
+    reason = Reason.NO_RESPONSE
+    if Action.END_RUN in actions:
+        reason = Reason.NO_CONNECTION
+    return StreamError(
+        message,
+        detail=why,
+        reason=reason,
+        actions=actions,
+    )
+
+
+def _row_of_exception(
+    causes: list[BaseException],
+    is_true: Mapping[str, bool],
+) -> tuple[Action, str]:
+    """Return what to do after an exception, and what to advise."""
+    rows = (row for row in EXCEPTIONS if _explains(row, causes, is_true))
+    _, _, actions, text = next(rows)
+    return actions, text
+
+
+def _explains(
+    row: _ExceptionRow,
+    causes: list[BaseException],
+    is_true: Mapping[str, bool],
+) -> bool:
+    kind, case, _, _ = row
+    if not is_true[case]:
+        return False
+    return any(isinstance(cause, kind) for cause in causes)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an error and all errors that it wraps."""
     yield error
-    for inner in (*error.args, getattr(error, "reason", None), error.__cause__):
+    reason = getattr(error, "reason", None)
+    for inner in (*error.args, reason, error.__cause__):
         if isinstance(inner, BaseException):
             yield from _causes(inner)
 
@@ -331,7 +376,10 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 def _status_of_tunnel(causes: list[BaseException]) -> int | None:
     """Return the status with which a proxy has refused a connection, if one has."""
     for cause in causes:
-        if isinstance(cause, OSError) and (found := _TUNNEL.match(str(cause))):
+        if not isinstance(cause, OSError):
+            continue
+        found = _TUNNEL.match(str(cause))
+        if found:
             return int(found[1])
     return None
 
@@ -342,7 +390,7 @@ def _reason(causes: list[BaseException]) -> str:
     for cause in causes:
         if not isinstance(cause, libraries):
             reason = getattr(cause, "strerror", None) or str(cause)
-            return re.sub(r"^\[.*?\] |^_ssl\.c:\d+: | \(_ssl.*", "", reason)
+            return _PLACE_IN_LIBRARY.sub("", reason)
     return "no reason was given"
 
 
@@ -374,7 +422,8 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     Returns:
         The error to raise.
     """
-    text, headers = text_of(body), response.headers
+    text = text_of(body)
+    headers = response.headers
     is_rate_limit = response.status_code in TOO_MANY
     wait = seconds_to_wait(headers, is_rate_limit=is_rate_limit)
     url = urlsplit(response.url or "")
@@ -383,13 +432,13 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     names = names_in(text)
     is_quota = {"rate", "limit"} <= names or not names.isdisjoint(_QUOTA_NAMES)
     ranges = sent.keys() - {"cursor", *filters}
-    limit = sent.get("cursor", {}).get("limit")
+    cursor = sent.get("cursor", {})
     is_true = {
         "": True,
         "after a page": circumstances.has_succeeded,
         "answered": circumstances.has_answered,
         "alone": circumstances.is_alone,
-        "later page": "after" in sent.get("cursor", {}),
+        "later page": "after" in cursor,
         # The words are those of msgspec.
         "cut": text.startswith("{") and "truncated" in problem,
         "empty": not text,
@@ -407,7 +456,8 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     actions, advice = _row(response.status_code, is_true)
     _, later = _row(response.status_code, is_true | {"after a page": True})
     if Action.RETRY in actions and wait > LONGEST_WAIT:
-        until = format_instant(int(min(time.time() + wait, LATEST)))
+        end = min(time.time() + wait, LATEST)
+        until = format_instant(int(end))
         actions = Action.END_RUN
         advice = f"run the tap after {until}: the API wants no request until then"
         later = advice
@@ -416,14 +466,18 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         "filters": f"filters.{stream}",
         "host": summarize(url.netloc),
         "location": summarize(_SECRET_PARTS.sub("", location)),
-        "page_size": limit,
+        "page_size": cursor.get("limit"),
         "path": url.path,
     }
-    words = [quote(problem), describe(text, len(body))]
+    words = [
+        _status_line(response),
+        quote(problem),
+        describe(text, len(body)),
+    ]
     return StreamError(
         advice.format_map(values),
         if_others_succeed="" if later == advice else later.format_map(values),
-        detail=": ".join(filter(None, [_status_line(response), *words])),
+        detail=": ".join(filter(None, words)),
         status=response.status_code,
         reason=Reason.NOT_A_PAGE if problem else None,
         retry_after=wait,
@@ -432,18 +486,32 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     )
 
 
-def _row(status: int, is_true: Mapping[str, bool]) -> tuple[Action, str]:
+def _row(
+    status: int,
+    is_true: Mapping[str, bool],
+) -> tuple[Action, str]:
     """Return what to do after a response, and what to advise."""
-    return next(
-        (actions, advice)
-        for statuses, case, actions, advice in RESPONSES
-        if status in statuses and all(is_true[each] for each in case.split(", "))
-    )
+    rows = (row for row in RESPONSES if _applies(row, status, is_true))
+    _, _, actions, advice = next(rows)
+    return actions, advice
+
+
+def _applies(
+    row: _ResponseRow,
+    status: int,
+    is_true: Mapping[str, bool],
+) -> bool:
+    statuses, case, _, _ = row
+    if status not in statuses:
+        return False
+    return all(is_true[condition] for condition in case.split(", "))
 
 
 def _status_line(response: requests.Response) -> str:
     """Say what the response's status is, and which server it names."""
-    words = [f"HTTP {response.status_code} {quote(response.reason or '')}".rstrip()]
+    reason = quote(response.reason or "")
+    status = f"HTTP {response.status_code} {reason}"
+    words = [status.rstrip()]
     for name in ("Server", "Via"):
         server = quote(response.headers.get(name, ""), _MAX_SERVER)
         if server:

@@ -47,7 +47,8 @@ class Limits:
         Returns:
             Seconds, at most `longest_backoff`.
         """
-        longest = min(self.longest_backoff, 2.0 ** min(attempt, 10))
+        doubled = 2.0 ** min(attempt, 10)
+        longest = min(self.longest_backoff, doubled)
         return random.uniform(0, longest)  # noqa: S311
 
 
@@ -78,7 +79,9 @@ def with_margin(seconds: float) -> float:
 
 
 def seconds_to_wait(
-    headers: Mapping[str, str], *, is_rate_limit: bool = False
+    headers: Mapping[str, str],
+    *,
+    is_rate_limit: bool = False,
 ) -> float:
     """Return for how long a server wants no request, in seconds.
 
@@ -92,20 +95,34 @@ def seconds_to_wait(
         ends; 0 without one, or when it is malformed or in the past.
     """
     # The server's clock decides, if its response has a date: ours may differ.
-    now = parse_http_date(headers.get("Date", "")) or time.time()
-    waits = [_retry_after(headers.get("Retry-After", ""), now)]
+    date = headers.get("Date", "")
+    now = parse_http_date(date) or time.time()
+    retry_after = headers.get("Retry-After", "")
+    wait = _retry_after(retry_after, now)
     for name, text in headers.items():
         if _NAMED_RETRY_AFTER.match(name):
-            waits.append(_retry_after(text, now))
-    if is_rate_limit and not max(waits):
-        waits.append(_structured(headers.get("RateLimit", "")))
-        waits.append(_reset(headers.get("RateLimit-Reset", ""), now))
-        for name, text in headers.items():
-            # Elsewhere, a small number may have any unit.
-            if _RESET.match(name) and _number(text) >= _EARLIEST_RESET:
-                seconds = _reset(text, now)
-                waits.append(seconds if seconds <= LONGEST_WAIT else 0.0)
-    return max(waits)
+            wait = max(wait, _retry_after(text, now))
+    if is_rate_limit and not wait:
+        return _until_reset(headers, now)
+    return wait
+
+
+def _until_reset(
+    headers: Mapping[str, str],
+    now: float,
+) -> float:
+    """Return the seconds until a rate limit ends, by the headers that describe it."""
+    structured = headers.get("RateLimit", "")
+    reset = headers.get("RateLimit-Reset", "")
+    wait = max(_structured(structured), _reset(reset, now))
+    for name, text in headers.items():
+        # Elsewhere, a small number may have any unit.
+        if not _RESET.match(name) or _number(text) < _EARLIEST_RESET:
+            continue
+        seconds = _reset(text, now)
+        if seconds <= LONGEST_WAIT:
+            wait = max(wait, seconds)
+    return wait
 
 
 def _number(text: str) -> float:
@@ -118,10 +135,13 @@ def _number(text: str) -> float:
 
 
 def _retry_after(text: str, now: float) -> float:
-    if seconds := _number(text):
+    seconds = _number(text)
+    if seconds:
         return seconds
     then = parse_http_date(text)
-    return 0.0 if then is None else max(0.0, then - now)
+    if then is None:
+        return 0.0
+    return max(0.0, then - now)
 
 
 def _reset(text: str, now: float) -> float:
@@ -141,8 +161,9 @@ def _structured(text: str) -> float:
     `"a name";r=0;t=58`.
     """
     limits = text.split(",")
-    used_up = [each for each in limits if _USED_UP.search(each)]
-    waits = [0.0]
-    for each in used_up or limits:
-        waits.extend(map(float, _WAIT.findall(each)))
-    return max(waits)
+    used_up = list(filter(_USED_UP.search, limits))
+    longest = 0.0
+    for limit in used_up or limits:
+        for seconds in _WAIT.findall(limit):
+            longest = max(longest, float(seconds))
+    return longest

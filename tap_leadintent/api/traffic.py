@@ -89,7 +89,10 @@ class Traffic:
     """
 
     def __init__(
-        self, limits: Limits, at_once: int = 1, requests_per_minute: int | None = None
+        self,
+        limits: Limits,
+        at_once: int = 1,
+        requests_per_minute: int | None = None,
     ) -> None:
         """Begin a run.
 
@@ -170,7 +173,12 @@ class Traffic:
         while self._answered and self._answered[0] < oldest:
             self._answered.popleft()
 
-    def note_refusal(self, error: StreamError, attempt: int, sent_at: float) -> float:
+    def note_refusal(
+        self,
+        error: StreamError,
+        attempt: int,
+        sent_at: float,
+    ) -> float:
         """Begin a cool-down, in which no request of any thread is sent.
 
         Args:
@@ -222,7 +230,10 @@ class Traffic:
 
     @contextmanager
     def turn(
-        self, stopped: Event, stats: StreamStats, pause: float = 0
+        self,
+        stopped: Event,
+        stats: StreamStats,
+        pause: float = 0,
     ) -> Iterator[None]:
         """Wait until a request may be sent; send it inside this context.
 
@@ -296,5 +307,6 @@ class Traffic:
         if Action.END_RUN in error.actions:
             return True
         failure = (error.status, error.reason)
-        last, self.last_failure = self.last_failure, failure
-        return failure == last and not self.has_succeeded
+        is_same = failure == self.last_failure
+        self.last_failure = failure
+        return is_same and not self.has_succeeded
