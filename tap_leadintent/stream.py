@@ -24,7 +24,6 @@ from tap_leadintent.api.page import Page
 from tap_leadintent.api.retries import Retries
 from tap_leadintent.api.run_context import RunContext
 from tap_leadintent.api.siblings import Siblings
-from tap_leadintent.config.place import describe_other_place, place_of
 from tap_leadintent.config.scope import scope_of
 from tap_leadintent.config.settings import Settings
 from tap_leadintent.errors import Action, StreamError
@@ -44,6 +43,7 @@ from tap_leadintent.replication.reader import read_list
 from tap_leadintent.replication.run import ReplicationRun
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
+from tap_leadintent.state_checks import check_state, describe_move
 from tap_leadintent.stream_state import (
     COVERAGE,
     ENVELOPE,
@@ -91,7 +91,12 @@ class LeadIntentStream(RunStream):
     """The time ranges of the endpoint, by which an incremental stream is read; the
     replication key is only a label. Runs with `end_date` read only the first range."""
 
-    def __init__(self, tap: Tap, run_context: RunContext, settings: Settings) -> None:
+    def __init__(
+        self,
+        tap: Tap,
+        run_context: RunContext,
+        settings: Settings,
+    ) -> None:
         """Create the stream for a run.
 
         Args:
@@ -276,7 +281,13 @@ class LeadIntentStream(RunStream):
                 for page in pages:
                     yield page, "", (0, self.run_began)
             return
-        self._check_state()
+        check_state(
+            self.name,
+            self.bookmark,
+            self.settings,
+            self.run_began,
+            self.logger,
+        )
         self.replication.begin()
         names = self.replication.scope.ranges_to_read
         for name in self.replication.passes():
@@ -287,7 +298,9 @@ class LeadIntentStream(RunStream):
         self.checkpoint()
 
     def _pages_of(
-        self, range_name: str, progress: StepProgress
+        self,
+        range_name: str,
+        progress: StepProgress,
     ) -> Generator[tuple[Page, str, Interval]]:
         """Read one time range; see `_pages`."""
         has_read = False
@@ -321,31 +334,7 @@ class LeadIntentStream(RunStream):
 
         Other filters are about this stream alone, so the other streams can be read.
         """
-        place = place_of(self.settings, self.name)
-        differing = self.bookmark.differing(place)
-        if not differing or differing == ["filters"]:
-            return ""
-        return describe_other_place(self.name, differing, self.bookmark.place, place)
-
-    def _check_state(self) -> None:
-        """Say what the state cannot tell, before the first request.
-
-        Raises:
-            StreamError: The state belongs to another place.
-        """
-        bookmark = self.bookmark
-        place = place_of(self.settings, self.name)
-        if differing := bookmark.differing(place):
-            text = describe_other_place(self.name, differing, bookmark.place, place)
-            raise StreamError(text)
-        bookmark.place = place
-        if bookmark.problem:
-            text = "There is nothing to do. The stream is read from scratch: %s"
-            self.logger.warning(text, summarize(bookmark.problem))
-        ends = [end for covered in bookmark.coverage.values() for _, end in covered]
-        if (newest := max(ends, default=0)) > self.run_began:
-            text = "The state covers a time in the future, up to %s, which is ignored"
-            self.logger.warning(text, format_instant(newest))
+        return describe_move(self.name, self.bookmark, self.settings)
 
     def _with_hint(self, error: StreamError) -> StreamError:
         """Add to the error of a first page what to do if the API refuses the range."""
@@ -415,10 +404,14 @@ class LeadIntentStream(RunStream):
         return PageShaper(
             shaper=shaper,
             duplicates=Duplicates(
-                self.primary_keys, self.computed_columns, self.findings
+                self.primary_keys,
+                self.computed_columns,
+                self.findings,
             ),
             contradictions=Contradictions(
-                self.time_fields, self.filtered_fields, self.filters
+                self.time_fields,
+                self.filtered_fields,
+                self.filters,
             ),
             findings=self.findings,
             leaves_out_repeated=self.is_incremental,
@@ -427,7 +420,11 @@ class LeadIntentStream(RunStream):
     @override
     def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
         mask, findings = SelectionMask(), self.findings
-        return RecordShaper(columns=columns, mask=mask, findings=findings).shape
+        return RecordShaper(
+            columns=columns,
+            mask=mask,
+            findings=findings,
+        ).shape
 
     def _raise_for_missing(self) -> None:
         """Say what is missing, after everything else has been written.
