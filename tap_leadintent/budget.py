@@ -23,11 +23,15 @@ def unreached_first(streams: Sequence[LeadIntentStream]) -> list[LeadIntentStrea
         Those first that most runs in a row have not reached.
     """
     if not any(stream.settings.max_requests_per_run for stream in streams):
-        return [*streams]
+        return list(streams)
     return sorted(streams, key=lambda stream: -stream.runs_not_reached)
 
 
-def stop_stream(stream: LeadIntentStream, *, is_first: bool) -> StreamError | None:
+def stop_stream(
+    stream: LeadIntentStream,
+    *,
+    is_first: bool,
+) -> StreamError | None:
     """Note that a stream could not be read to its end.
 
     Args:
@@ -52,7 +56,10 @@ def stop_stream(stream: LeadIntentStream, *, is_first: bool) -> StreamError | No
     return None
 
 
-def log_rest(streams: Sequence[LeadIntentStream], logger: logging.Logger) -> None:
+def log_rest(
+    streams: Sequence[LeadIntentStream],
+    logger: logging.Logger,
+) -> None:
     """Say what a run that was stopped has left, and save which streams come first.
 
     Args:
@@ -71,7 +78,8 @@ def log_rest(streams: Sequence[LeadIntentStream], logger: logging.Logger) -> Non
         if stream.stats.failure is None:
             left.append(_describe_stopped(stream))
     if not_reached:
-        left.append(f"{counted(len(not_reached), 'stream')} not read")
+        number = counted(len(not_reached), "stream")
+        left.append(f"{number} not read")
     logger.info(
         "max_requests_per_run (%s) is used up, and the next run goes on: %s",
         stopped[0].run_context.traffic.budget,
@@ -89,5 +97,6 @@ def _describe_stopped(stream: LeadIntentStream) -> str:
     if replication.owed_before and owed >= replication.owed_before:
         return f"{text}, and never gets complete with so few requests"
     if done > 0:
-        text += f", and takes about {counted(ceil(owed / done), 'more run')}"
+        runs = counted(ceil(owed / done), "more run")
+        return f"{text}, and takes about {runs}"
     return text

@@ -128,7 +128,11 @@ class Findings:
         }
         self._found = defaultdict[Finding, Counter[str]](Counter)
 
-    def note(self, finding: Finding, names: Iterable[str] = ("",)) -> None:
+    def note(
+        self,
+        finding: Finding,
+        names: Iterable[str] = ("",),
+    ) -> None:
         """Note a finding.
 
         Args:

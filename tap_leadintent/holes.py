@@ -28,12 +28,17 @@ def describe_holes(holes: Sequence[Hole], start: int) -> str:
     for hole in holes[:_MAX_NAMED]:
         error = hole.error
         reason = error.why if isinstance(error, StreamError) else error
-        texts.append(f"{hole.range_name} {format_interval(hole.interval)} ({reason})")
-    if more := len(holes) - len(texts):
+        interval = format_interval(hole.interval)
+        texts.append(f"{hole.range_name} {interval} ({reason})")
+    more = len(holes) - len(texts)
+    if more:
         texts.append(f"{counted(more, 'interval')} more")
-    is_oldest = min(hole.interval[0] for hole in holes) == start
-    advice = TOO_OLD if is_oldest else "tell the API's support if this stays"
+    missing = ", ".join(texts)
+    advice = "tell the API's support if this stays"
+    oldest = min(hole.interval for hole in holes)
+    if oldest[0] == start:
+        advice = TOO_OLD
     return (
         f"{advice}; each run tries again to read what is missing, and everything else "
-        f"was read: {', '.join(texts)}"
+        f"was read: {missing}"
     )

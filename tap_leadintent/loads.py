@@ -94,7 +94,11 @@ class Loads(RunStream):
         shape = self.shaper_for(self.effective_schema["properties"])
         yield from shape(rows)
 
-    def _rows(self, stream: LeadIntentStream, run: Record) -> Iterator[Record]:
+    def _rows(
+        self,
+        stream: LeadIntentStream,
+        run: Record,
+    ) -> Iterator[Record]:
         """Yield a row for each time range of a stream."""
         stats = stream.stats
         ranges = stream.ranges if stream.is_incremental else (_ALL,)

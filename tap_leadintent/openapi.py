@@ -71,9 +71,10 @@ def record_schema(name: str, *computed_columns: ComputedColumn) -> dict[str, Any
         ADDITIONAL_PROPERTIES: _EXTRA_FIELDS,
     }
     for column_name, column in columns.items():
+        changed = dict(column)
         # With `items`, target-postgres makes `jsonb[]` and fails on nested arrays.
-        columns[column_name] = dict(column)
-        columns[column_name].pop("items", None)
+        changed.pop("items", None)
+        columns[column_name] = changed
     return {
         "type": "object",
         "properties": columns,
@@ -89,7 +90,7 @@ def request_fields(stream_name: str) -> dict[str, dict[str, Any]]:
     Returns:
         The JSON schema of each field by name, `cursor` included.
     """
-    endpoint = API.spec["paths"][PATHS[stream_name]]["post"]
+    endpoint = _endpoint(stream_name)
     content = endpoint["requestBody"]["content"]["application/json"]
     fields: dict[str, dict[str, Any]] = content["schema"]["properties"]
     return fields
@@ -118,8 +119,14 @@ def record_fields(stream_name: str) -> dict[str, dict[str, Any]]:
     return fields
 
 
+def _endpoint(stream_name: str) -> dict[str, Any]:
+    path = PATHS[stream_name]
+    endpoint: dict[str, Any] = API.spec["paths"][path]["post"]
+    return endpoint
+
+
 def _record(stream_name: str) -> dict[str, Any]:
-    endpoint = API.spec["paths"][PATHS[stream_name]]["post"]
+    endpoint = _endpoint(stream_name)
     content = endpoint["responses"]["200"]["content"]["application/json"]
     records = content["schema"]["properties"]["data"]
     reference: str = records["items"]["$ref"]

@@ -139,7 +139,11 @@ class StreamStats:
             after = step.before
         return figures
 
-    def log_progress(self, logger: logging.Logger, stream: str) -> None:
+    def log_progress(
+        self,
+        logger: logging.Logger,
+        stream: str,
+    ) -> None:
         """Log how far the stream has come, but at most every 15 seconds.
 
         Args:

@@ -40,31 +40,45 @@ def sync_streams(streams: Sequence[AnyStream]) -> None:
         SystemExit: A signal came.
         OutputError: Standard output cannot be written.
     """
-    began, logger = monotonic(), logging.getLogger(errors.TAP_NAME)
-    selected = [stream for stream in streams if isinstance(stream, LeadIntentStream)]
+    began = monotonic()
+    logger = logging.getLogger(errors.TAP_NAME)
+    selected: list[LeadIntentStream] = []
+    loads: list[Loads] = []
+    for stream in streams:
+        if isinstance(stream, Loads):
+            loads.append(stream)
+        else:
+            selected.append(stream)
     read = unreached_first(selected)
-    loads = [stream for stream in streams if isinstance(stream, Loads)]
     for receipts in loads:
         receipts.reported = read
     for stream in read:
         stream.run_context.traffic.budget = stream.settings.max_requests_per_run
-    streams = [*read, *loads]
+    ordered: list[AnyStream] = [*read, *loads]
     try:
-        read_each(streams, _sync)
+        read_each(ordered, _sync)
     except SystemExit as ending:
-        name = signal.Signals(int(ending.code or 0) - 128).name
-        text = "continues from the last state that the loader has confirmed"
-        logger.warning("Stopped by %s; the next run %s", name, text)
+        number = int(ending.code or 0) - 128
+        logger.warning(
+            "Stopped by %s; the next run continues from the last state that the loader "
+            "has confirmed",
+            signal.Signals(number).name,
+        )
         raise
     finally:
         log_rest(read, logger)
-        _log_run(streams, monotonic() - began)
+        seconds = monotonic() - began
+        _log_run(ordered, seconds)
 
 
 def _log_fields(stream: AnyStream, **more: Any) -> dict[str, Any]:
     """Return what a log record says about a stream in fields."""
-    about = {"stream": stream.name, "covered_to": stream.newest_covered}
-    return {**stream.stats.fields(), **about, **more}
+    return {
+        **stream.stats.fields(),
+        "stream": stream.name,
+        "covered_to": stream.newest_covered,
+        **more,
+    }
 
 
 def _sync(stream: AnyStream) -> None:
@@ -74,19 +88,27 @@ def _sync(stream: AnyStream) -> None:
     finally:
         figures = _log_fields(stream)
         text = describe_figures(figures)
-        if stream.stats.is_complete and (newest := figures["covered_to"]):
-            text += f"; complete up to {newest}"
+        newest = figures["covered_to"]
+        if stream.stats.is_complete and newest:
+            text = f"{text}; complete up to {newest}"
         stream.logger.info("%s", text, extra=figures)
 
 
 def _log_run(streams: Sequence[AnyStream], seconds: float) -> None:
-    tried = [stream for stream in streams if stream.stats.began is not None]
-    failed = [stream.name for stream in tried if stream.stats.failure]
+    tried = 0
+    failed: list[str] = []
     figures: dict[str, Any] = StreamStats().fields()
-    for name in figures:
-        figures[name] = round(sum(stream.stats.fields()[name] for stream in tried), 3)
-    figures |= {"seconds": round(seconds, 3), "failed_streams": failed}
-    text = f"{counted(len(tried), 'stream')}, {describe_figures(figures)}"
+    for stream in streams:
+        if stream.stats.began is None:
+            continue
+        tried += 1
+        if stream.stats.failure:
+            failed.append(stream.name)
+        for name, figure in stream.stats.fields().items():
+            figures[name] = round(figures[name] + figure, 3)
+    figures["seconds"] = round(seconds, 3)
+    figures["failed_streams"] = failed
+    text = f"{counted(tried, 'stream')}, {describe_figures(figures)}"
     logging.getLogger(errors.TAP_NAME).info("%s", text, extra=figures)
 
 
@@ -112,11 +134,15 @@ def _explain(cause: Exception) -> tuple[errors.StreamError, str]:
             # The text of the error is left out: it may quote a record.
             text = f"{type(cause).__name__}, which is a bug of the tap"
             places = "".join(format_tb(cause.__traceback__))
-            return errors.StreamError(text), f"; report it with these lines:\n{places}"
+            report = f"; report it with these lines:\n{places}"
+            return errors.StreamError(text), report
     return errors.StreamError(text), ""
 
 
-def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -> None:
+def read_each(
+    streams: Sequence[AnyStream],
+    read: Callable[[AnyStream], None],
+) -> None:
     """Read streams; when one fails, the others are still read, unless none can be.
 
     Args:
@@ -145,33 +171,55 @@ def read_each(streams: Sequence[AnyStream], read: Callable[[AnyStream], None]) -
             stream.stats.is_stopped = True
             if isinstance(stream, LeadIntentStream):
                 is_first = stream is streams[0]
-                if too_large := stop_stream(stream, is_first=is_first):
-                    _log_failure(stream, too_large, failed)
+                too_few = stop_stream(stream, is_first=is_first)
+                if too_few:
+                    _log_failure(stream, too_few, failed)
         except Exception as cause:  # noqa: BLE001 - none may end the others
             error = _log_failure(stream, cause, failed)
             has_ended |= stream.run_context.traffic.note_failure(error)
         finally:
             stream.stats.end()
     if failed:
-        texts = [*_by_message(failed, streams[0].run_context.traffic)]
+        summary = _summarize_failures(streams, failed)
         if not_tried:
-            texts.append(f"{counted(len(not_tried), 'stream')} not tried")
-        line = "; ".join(texts)
+            number = counted(len(not_tried), "stream")
+            summary = f"{summary}; {number} not tried"
+        raise RunError(summary)
+
+
+def _summarize_failures(
+    streams: Sequence[AnyStream],
+    failed: Mapping[str, errors.StreamError],
+) -> str:
+    """Return how many streams failed, and why."""
+    names = set(failed)
+    for stream in streams:
         # A user who counts streams does not count the receipts of the run.
-        those_of_the_api = [each for each in streams if not isinstance(each, Loads)]
-        total = len(failed.keys() | {each.name for each in those_of_the_api})
-        raise RunError(f"{len(failed)} of {total} streams failed: {line}")
+        if not isinstance(stream, Loads):
+            names.add(stream.name)
+    traffic = streams[0].run_context.traffic
+    reasons = "; ".join(_by_message(failed, traffic))
+    return f"{len(failed)} of {len(names)} streams failed: {reasons}"
 
 
 def _log_failure(
-    stream: AnyStream, cause: Exception, failed: dict[str, errors.StreamError]
+    stream: AnyStream,
+    cause: Exception,
+    failed: dict[str, errors.StreamError],
 ) -> errors.StreamError:
     """Log why a stream failed, and add it to those that failed before."""
     error, places = _explain(cause)
-    alike = [name for name, other in failed.items() if other.message == error.message]
-    text = f"failed like {alike[0]}" if alike else f"{error}{places}"
+    text = f"{error}{places}"
+    for name, other in failed.items():
+        if other.message == error.message:
+            text = f"failed like {name}"
+            break
     # The last line of the run, which repeats this, may come hours later.
-    extra = _log_fields(stream, status=error.status, reason=error.reason)
+    extra = _log_fields(
+        stream,
+        status=error.status,
+        reason=error.reason,
+    )
     stream.logger.error("%s", text, extra=extra)
     failed[stream.name] = error
     stream.stats.failure = error
@@ -179,7 +227,8 @@ def _log_failure(
 
 
 def _by_message(
-    failed: Mapping[str, errors.StreamError], traffic: Traffic
+    failed: Mapping[str, errors.StreamError],
+    traffic: Traffic,
 ) -> Iterator[str]:
     """Yield what to do about each failure, and the streams that it is about."""
     names = defaultdict[str, list[str]](list)
@@ -188,11 +237,15 @@ def _by_message(
         if traffic.has_succeeded and error.if_others_succeed:
             message = error.if_others_succeed
         names[message].append(name)
+    most = _MAX_TEXTS // len(names)
     for message, alike in names.items():
         text = message
         if len(names) == 1:
             # With several failures, their details would hide what to do about the last.
             text = str(failed[alike[0]].changed(message=message))
-        text = f"{', '.join(alike)}: {summarize(text, len(text) + 1)}"
-        most = _MAX_TEXT if len(names) == 1 else _MAX_TEXTS // len(names)
-        yield text if len(text) <= most else f"{text[:most]}…"
+            most = _MAX_TEXT
+        summary = summarize(text, len(text) + 1)
+        line = f"{', '.join(alike)}: {summary}"
+        if len(line) > most:
+            line = f"{line[:most]}…"
+        yield line

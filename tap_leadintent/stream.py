@@ -109,7 +109,8 @@ class LeadIntentStream(RunStream):
         """The settings."""
         self.filters = settings.filters.get(self.name, {})
         """The request fields that the setting `filters` holds for this stream."""
-        self.exclusion = Exclusion(settings.exclude_fields.get(self.name, ()))
+        excluded = settings.exclude_fields.get(self.name, ())
+        self.exclusion = Exclusion(excluded)
         """The fields that `exclude_fields` removes from each record."""
         if self.exclusion:
             self.schema = self.exclusion.prune(self.schema)
@@ -119,15 +120,18 @@ class LeadIntentStream(RunStream):
     def apply_catalog(self, catalog: Catalog) -> None:
         entry = catalog.get_stream(self.name)
         if entry and self.exclusion:
-            schema = self.exclusion.prune(entry.schema.to_dict())
-            entry.schema = Schema.from_dict(schema)
+            schema = entry.schema.to_dict()
+            pruned = self.exclusion.prune(schema)
+            entry.schema = Schema.from_dict(pruned)
         super().apply_catalog(catalog)
 
     @property
     def runs_not_reached(self) -> int:
         """How many runs in a row have ended before they could read the stream."""
         runs = self.stream_state.get(NOT_REACHED)
-        return runs if isinstance(runs, int) else 0
+        if not isinstance(runs, int):
+            return 0
+        return runs
 
     def note_not_reached(self) -> None:
         """Let the next run read the stream earlier, as this one cannot read it."""
@@ -143,10 +147,15 @@ class LeadIntentStream(RunStream):
     def client(self) -> Client:
         """Sends the stream's requests."""
         settings = self.settings
+        base_url = settings.base_url.rstrip("/")
         path = openapi.PATHS[self.name]
+        known_pages = self.stream_state.get(ENVELOPE)
         return Client(
-            url=f"{settings.base_url.rstrip('/')}{path}",
-            tags={Tag.STREAM: self.name, Tag.ENDPOINT: path},
+            url=f"{base_url}{path}",
+            tags={
+                Tag.STREAM: self.name,
+                Tag.ENDPOINT: path,
+            },
             filters=self.filters,
             page_size=settings.page_size,
             timeout=settings.request_timeout,
@@ -158,7 +167,7 @@ class LeadIntentStream(RunStream):
             run_context=self.run_context,
             logger=self.logger,
             stats=self.stats,
-            siblings=Siblings.read(self.stream_state.get(ENVELOPE)),
+            siblings=Siblings.read(known_pages),
         )
 
     @cached_property
@@ -203,18 +212,25 @@ class LeadIntentStream(RunStream):
     @property
     @override
     def newest_covered(self) -> str | None:
-        first = next(iter(self.ranges), "")
+        if not self.ranges:
+            return None
+        first = self.ranges[0]
         covered = self.bookmark.coverage.get(first)
-        return format_instant(covered[-1][1]) if covered else None
+        if not covered:
+            return None
+        _, end = covered[-1]
+        return format_instant(end)
 
     @cached_property
     def findings(self) -> Findings:
         """Collects what is worth a line."""
         known = self.stream_state.get(REMEMBERED)
+        if not isinstance(known, list):
+            known = []
         return Findings(
             self.logger,
             is_documented=openapi.is_documented(self.name),
-            known=[*map(str, known if isinstance(known, list) else ())],
+            known=list(map(str, known)),
         )
 
     @override
@@ -233,9 +249,11 @@ class LeadIntentStream(RunStream):
         state: dict[str, Any] = {}
         if self.is_incremental:
             state[COVERAGE] = self.bookmark.to_state()
-        if names := self.findings.remembered_names:
+        names = self.findings.remembered_names
+        if names:
             state[REMEMBERED] = names
-        if envelope := self.client.siblings.to_state():
+        envelope = self.client.siblings.to_state()
+        if envelope:
             state[ENVELOPE] = envelope
         return state
 
@@ -276,10 +294,7 @@ class LeadIntentStream(RunStream):
             SystemExit: A signal came.
         """
         if not self.is_incremental:
-            self._begin_pass("", "1 of 1")
-            with closing(read_list(Endpoint(self.client), self.bookmark.caps)) as pages:
-                for page in pages:
-                    yield page, "", (0, self.run_began)
+            yield from self._pages_of_list()
             return
         check_state(
             self.name,
@@ -297,6 +312,14 @@ class LeadIntentStream(RunStream):
         self.replication.end()
         self.checkpoint()
 
+    def _pages_of_list(self) -> Generator[tuple[Page, str, Interval]]:
+        """Read all records; see `_pages`."""
+        self._begin_pass("", "1 of 1")
+        endpoint = Endpoint(self.client)
+        with closing(read_list(endpoint, self.bookmark.caps)) as pages:
+            for page in pages:
+                yield page, "", (0, self.run_began)
+
     def _pages_of(
         self,
         range_name: str,
@@ -307,13 +330,14 @@ class LeadIntentStream(RunStream):
         try:
             with closing(self.replication.read(range_name)) as pages:
                 for page in pages:
+                    start, end = page.window
                     if page.page:
                         has_read = True
-                        start, end = page.window
-                        yield page.page, range_name, (start - OVERLAP_SECONDS, end)
+                        interval = (start - OVERLAP_SECONDS, end)
+                        yield page.page, range_name, interval
                     if page.is_last:
                         self.replication.commit(range_name, page)
-                        progress.read_to = page.window[1]
+                        progress.read_to = end
                         self.logger.debug("%s", progress)
                         self.checkpoint()
         except StreamError as error:
@@ -322,11 +346,14 @@ class LeadIntentStream(RunStream):
             raise self._with_hint(error) from None
 
     def _begin_pass(self, range_name: str, number: str) -> StepProgress:
-        stats = self.stats
-        start = self.settings.start
-        begun = StepProgress(range_name, number, start, stats.fields())
-        stats.passes.append(begun)
-        return begun
+        progress = StepProgress(
+            range_name,
+            number,
+            self.settings.start,
+            self.stats.fields(),
+        )
+        self.stats.passes.append(progress)
+        return progress
 
     @property
     def other_place(self) -> str:
@@ -354,19 +381,22 @@ class LeadIntentStream(RunStream):
                 self.name,
                 summarize(json.dumps(self.filters)),
             )
-        if self.stats.records >= (1 if is_first_load else _MANY_RECORDS):
+        enough = 1 if is_first_load else _MANY_RECORDS
+        if self.stats.records >= enough:
             # A misspelled name would let through what it was to keep out.
             self.findings.note(Finding.NOT_EXCLUDED, self.exclusion.unused)
 
     def _log_findings(self) -> None:
         with http_request_counter(self.name, openapi.PATHS[self.name]) as counter:
             counter.increment(self.stats.requests)
-        if uncut := self.bookmark.caps.uncut:
+        uncut = self.bookmark.caps.uncut
+        if uncut:
             finding = Finding.CAPPED if self.is_incremental else Finding.CAPPED_LIST
             self.findings.note(finding, [counted(uncut, "record")])
         if self.stats.records:
             self.findings.note(Finding.ABSENT_FIELDS, self._shaper.shaper.absent)
-        if (newest := self.unreadable_from) is not None:
+        newest = self.unreadable_from
+        if newest is not None:
             self.findings.note(Finding.UNREADABLE, [newest])
         self.findings.note(Finding.ODD_PAGES, self.client.siblings.odd_names)
         if self.client.empty_pages.were_many:
@@ -378,13 +408,20 @@ class LeadIntentStream(RunStream):
     @property
     def unreadable_from(self) -> str | None:
         """From when on the API could not return anything yet, if that is so."""
-        instant = self.replication.unreadable_from if self.is_incremental else None
-        return None if instant is None else format_instant(instant)
+        if not self.is_incremental:
+            return None
+        instant = self.replication.unreadable_from
+        if instant is None:
+            return None
+        return format_instant(instant)
 
     def _warn_of_settings(self) -> None:
-        for name in self.filters.keys() - openapi.request_fields(self.name).keys():
-            text = "The filter %s is sent, though the API description does not show it"
-            self.logger.warning(text, name)
+        documented = openapi.request_fields(self.name)
+        for name in self.filters.keys() - documented.keys():
+            self.logger.warning(
+                "The filter %s is sent, though the API description does not show it",
+                name,
+            )
         if self.replication_method == REPLICATION_INCREMENTAL and not self.ranges:
             self.logger.warning(
                 "Unset its replication-method INCREMENTAL: the API has no time range "
@@ -419,12 +456,12 @@ class LeadIntentStream(RunStream):
 
     @override
     def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
-        mask, findings = SelectionMask(), self.findings
-        return RecordShaper(
+        shaper = RecordShaper(
             columns=columns,
-            mask=mask,
-            findings=findings,
-        ).shape
+            mask=SelectionMask(),
+            findings=self.findings,
+        )
+        return shaper.shape
 
     def _raise_for_missing(self) -> None:
         """Say what is missing, after everything else has been written.
@@ -433,10 +470,10 @@ class LeadIntentStream(RunStream):
             StreamError: Records have no key, or windows could not be read.
         """
         left_out = describe_left_out(self.findings, self._shaper.left_out)
-        problems = [*left_out]
+        problems = list(left_out)
         if self.is_incremental and self.replication.holes:
-            holes = self.replication.holes
-            problems.append(describe_holes(holes, self.settings.start))
+            holes = describe_holes(self.replication.holes, self.settings.start)
+            problems.append(holes)
         if problems:
             raise StreamError("; ".join(problems))
 
@@ -460,5 +497,7 @@ class LeadIntentStream(RunStream):
 
 def _may_be_too_new(error: BaseException | None) -> bool:
     """Return whether a failure is none of access, which a later run would meet, too."""
+    if not isinstance(error, StreamError):
+        return False
     refused = {requests.codes.unauthorized, requests.codes.forbidden}
-    return isinstance(error, StreamError) and error.status not in refused
+    return error.status not in refused

@@ -22,7 +22,10 @@ LIST = "list"
 NOT_REACHED = "not_reached"
 
 
-def read_bookmark(state: Mapping[str, Any], page_size: int = 0) -> Bookmark:
+def read_bookmark(
+    state: Mapping[str, Any],
+    page_size: int = 0,
+) -> Bookmark:
     """Read the bookmark in a stream's state.
 
     Args:

@@ -47,7 +47,8 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
         session = new_session(values.base_url, 2 * concurrency)
         agent = values.user_agent or f"{TAP_NAME}/{self.plugin_version}"
         authorization = f"Bearer {values.api_key}"
-        session.headers.update({"User-Agent": agent, "Authorization": authorization})
+        session.headers["User-Agent"] = agent
+        session.headers["Authorization"] = authorization
         run_context = RunContext(
             session=session,
             limits=self.limits,
@@ -59,9 +60,10 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
             clock=ServerClock(self.logger),
             interruption=self.interruption,
         )
-        streams: list[AnyStream] = [
-            stream_class(self, run_context, values) for stream_class in STREAMS
-        ]
+        streams: list[AnyStream] = []
+        for stream_class in STREAMS:
+            stream = stream_class(self, run_context, values)
+            streams.append(stream)
         if values.load_receipts:
             streams.append(Loads(self, run_context))
         return streams
@@ -70,8 +72,11 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
     def state_problems(self, streams: Sequence[AnyStream]) -> Iterable[str]:
         problems: dict[str, None] = {}
         for stream in streams:
-            if isinstance(stream, LeadIntentStream) and (text := stream.other_place):
-                problems[text] = None
+            if not isinstance(stream, LeadIntentStream):
+                continue
+            problem = stream.other_place
+            if problem:
+                problems[problem] = None
         return problems
 
     @property

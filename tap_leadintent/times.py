@@ -22,7 +22,11 @@ LATEST = 253_402_300_799
 """The last second of year 9999, in UTC seconds since 1970."""
 
 
-def parse_instant(text: str, *, round_up: bool = False) -> int:
+def parse_instant(
+    text: str,
+    *,
+    round_up: bool = False,
+) -> int:
     """Parse an instant of a setting or a bookmark.
 
     Args:
@@ -56,7 +60,8 @@ def _parse(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         with suppress(ValueError):
-            return datetime.fromisoformat(_UTC_NAME.sub("Z", text.upper()))
+            standard = _UTC_NAME.sub("Z", text.upper())
+            return datetime.fromisoformat(standard)
         raise ValueError(f"{text!r} is not a time") from None
 
 
@@ -178,4 +183,6 @@ def is_finer(text: str) -> bool:
     Returns:
         Whether a digit other than 0 follows the sixth decimal place.
     """
-    return len(text) > _LENGTH_TO_MICROSECONDS and bool(_FINER.search(text))
+    if len(text) <= _LENGTH_TO_MICROSECONDS:
+        return False
+    return _FINER.search(text) is not None
