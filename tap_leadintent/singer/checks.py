@@ -55,7 +55,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     # Some warehouses show names in upper case, so people copy them like that.
     near = get_close_matches(
         name.lower(),
-        [*known],
+        list(known),
         n=1,
         cutoff=0.75,
     )
@@ -132,7 +132,10 @@ def find_problems(
     return problems
 
 
-def _normalize(config: dict[str, Any], known: Mapping[str, Any]) -> None:
+def _normalize(
+    config: dict[str, Any],
+    known: Mapping[str, Any],
+) -> None:
     """Add the defaults, make numbers of texts where one is wanted, and remove nulls."""
     for name, setting in known.items():
         value = config.get(name)
@@ -145,12 +148,16 @@ def _normalize(config: dict[str, Any], known: Mapping[str, Any]) -> None:
         if value is None:
             value = setting.get("default")
         config[name] = value
-    for name, value in [*config.items()]:
+    for name, value in list(config.items()):
         if value is None:
             del config[name]
 
 
-def _unset(name: str, setting: Mapping[str, Any], tap: str) -> str:
+def _unset(
+    name: str,
+    setting: Mapping[str, Any],
+    tap: str,
+) -> str:
     """Say how to set a setting that is required."""
     about = setting["description"].rstrip(".")
     variable = find_variable_in_project(name)
@@ -215,7 +222,10 @@ def _such_as(schema: Mapping[str, Any]) -> str:
     return f", such as {examples[0]}"
 
 
-def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
+def _sdk_problems(
+    config: Mapping[str, Any],
+    tap: str,
+) -> Iterator[str]:
     is_flattened = config.get("flattening_enabled")
     if is_flattened and "flattening_max_depth" not in config:
         yield "flattening_max_depth: is required with flattening_enabled"
@@ -235,7 +245,10 @@ def _sdk_problems(config: Mapping[str, Any], tap: str) -> Iterator[str]:
         )
 
 
-def catalog_problems(catalog: Catalog, streams: Mapping[str, Stream]) -> Iterator[str]:
+def catalog_problems(
+    catalog: Catalog,
+    streams: Mapping[str, Stream],
+) -> Iterator[str]:
     """Check what a catalog says about what is selected; the SDK accepts anything.
 
     Args:

@@ -147,7 +147,8 @@ def bookmarks_of(state: Json) -> dict[str, Json]:
     """
     if state and "bookmarks" not in state:
         raise ValueError("it has no bookmarks, so it is not a state")
-    return msgspec.convert(state.get("bookmarks", {}), dict[str, Json])
+    bookmarks = state.get("bookmarks", {})
+    return msgspec.convert(bookmarks, dict[str, Json])
 
 
 def _read(
@@ -161,7 +162,8 @@ def _read(
         check(content)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"{summarize(option)}: {summarize(reason)}; {hint}") from None
+        problem = f"{summarize(option)}: {summarize(reason)}"
+        raise ConfigError(f"{problem}; {hint}") from None
     return content
 
 
@@ -251,7 +253,10 @@ def find_variable_in_project(setting: str) -> str:
     return ""
 
 
-def read_environment(tap: str, schema: Mapping[str, Any]) -> Json:
+def read_environment(
+    tap: str,
+    schema: Mapping[str, Any],
+) -> Json:
     """Read the settings that are set in the environment, or in a `.env` file.
 
     The file is looked for in the working folder and its parents; environment variables

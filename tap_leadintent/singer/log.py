@@ -153,8 +153,10 @@ def redact_whole_log() -> None:
     # It logs headers of a response that are malformed with a traceback of its own.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
     root = logging.getLogger()
-    names = list(root.manager.loggerDict)
-    loggers = [root, *map(logging.getLogger, names)]
+    loggers = [root]
+    for name in list(root.manager.loggerDict):
+        logger = logging.getLogger(name)
+        loggers.append(logger)
     for logger in loggers:
         for handler in logger.handlers:
             handler.addFilter(Redaction())
@@ -219,11 +221,12 @@ def _is_for_users(record: logging.LogRecord) -> bool:
     read them: handlers that `SINGER_SDK_LOG_CONFIG` sets up, and in Meltano its log as
     JSON and the handlers of its own configuration. At DEBUG, nothing is hidden.
     """
-    if record.name == METRICS_LOGGER_NAME:
-        is_hidden = "SINGER_SDK_LOG_CONFIG" not in environ
-        # Meltano sets that, too, and these.
-        if environ.get("MELTANO_CLI_LOG_FORMAT", "json") != "json":
-            is_hidden = not Path(environ.get("MELTANO_CLI_LOG_CONFIG", "")).is_file()
-    else:
-        is_hidden = record.pathname == plugin_base.__file__
-    return logging.getLogger().isEnabledFor(logging.DEBUG) or not is_hidden
+    if logging.getLogger().isEnabledFor(logging.DEBUG):
+        return True
+    if record.name != METRICS_LOGGER_NAME:
+        return record.pathname != plugin_base.__file__
+    # Meltano sets `SINGER_SDK_LOG_CONFIG`, too, and these.
+    if environ.get("MELTANO_CLI_LOG_FORMAT", "json") != "json":
+        config = environ.get("MELTANO_CLI_LOG_CONFIG", "")
+        return Path(config).is_file()
+    return "SINGER_SDK_LOG_CONFIG" in environ

@@ -35,7 +35,10 @@ _DefinedMap: TypeAlias = tuple[sdk.StreamMap, Record]
 """A map of the SDK, and the entry of `stream_maps` that it was made of."""
 
 
-def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMapper:
+def build_mapper(
+    tap: Tap,
+    streams: Mapping[str, SingerStream],
+) -> sdk.PluginMapper:
     """Build the mapper that maps and flattens records.
 
     Args:
@@ -48,9 +51,13 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
     Raises:
         ConfigError: A map or the flattening cannot work.
     """
-    entries = dict(tap.config.get("stream_maps", {}))
-    # Entries such as `__else__` are not about one stream.
-    rules = {name: entries.pop(name) for name in [*entries] if name.startswith("__")}
+    rules: Record = {}
+    entries: Record = {}
+    for name, definition in tap.config.get("stream_maps", {}).items():
+        # Entries such as `__else__` are not about one stream.
+        is_rule = name.startswith("__")
+        group = rules if is_rule else entries
+        group[name] = definition
     mapper = _sdk_mapper(tap, streams, rules)
     columns: dict[str, Record] = {}
     maps: dict[str, list[_DefinedMap]] = {}
@@ -60,8 +67,8 @@ def build_mapper(tap: Tap, streams: Mapping[str, SingerStream]) -> sdk.PluginMap
         maps[name] = [(default, {})]
     problems: list[str] = []
     for entry, definition in entries.items():
-        made_by_stream = _sdk_mapper(tap, streams, {entry: definition}).stream_maps
-        for name, (default, *copies) in made_by_stream.items():
+        mapper_of_entry = _sdk_mapper(tap, streams, {entry: definition})
+        for name, (default, *copies) in mapper_of_entry.stream_maps.items():
             made = copies[0] if copies else default
             if copies:
                 maps[name].append((made, definition))
@@ -111,7 +118,11 @@ def _sdk_mapper(
                 # Until 0.55, the SDK removes all columns of a deselected stream.
                 is_selected = streams[name].selected
                 metadata = entry.metadata if is_selected else MetadataMapping()
-                known = replace(entry, stream=name, metadata=metadata)
+                known = replace(
+                    entry,
+                    stream=name,
+                    metadata=metadata,
+                )
                 mapper.register_raw_streams_from_catalog(Catalog({name: known}))
     except Exception as error:  # noqa: BLE001 - its errors have no common class
         # Its message may quote a secret, and be of any length.
@@ -129,7 +140,8 @@ def _complete(
     changes_objects = options.flattening.enabled or options.objects_as_text
     does_nothing = type(made) is sdk.SameRecordTransform and not changes_objects
     has_columns = "properties" in made.transformed_schema
-    if does_nothing or not has_columns or isinstance(made, sdk.RemoveRecordTransform):
+    removes_all = isinstance(made, sdk.RemoveRecordTransform)
+    if does_nothing or removes_all or not has_columns:
         return made
     try:
         return StreamMap(made, definition, stream, options)
@@ -147,7 +159,8 @@ def _unknown_names(
 ) -> Iterator[str]:
     for name, expression in definition.items():
         is_option = name.startswith("__") and name != sdk.MAPPER_FILTER_OPTION
-        if is_option or expression in (None, sdk.NULL_STRING):
+        is_removed = expression in (None, sdk.NULL_STRING)
+        if is_option or is_removed:
             continue
         found = _names_in(expression)
         known = {*columns, *made.functions, *_NAMES, *found.own}
@@ -160,8 +173,9 @@ def _unknown_names(
             "column or function",
         ):
             yield f"{name}: {problem}"
+        takes = len(found.config_names)
         # Otherwise, the expression may ask whether there is a name.
-        if len(found.config_names) == found.names.count("config"):
+        if takes == found.names.count("config"):
             for problem in find_unknown_names(
                 found.config_names,
                 made.map_config,

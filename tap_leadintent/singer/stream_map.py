@@ -66,8 +66,9 @@ class StreamMap(sdk.StreamMap):
         fields = inner.transformed_schema["properties"].keys()
         self._objects = fields - self._columns.keys()
         self._shape = stream.shaper_for(self._columns)
+        before = inner.raw_schema["properties"].keys()
         # `__else__` takes out columns that it does not name.
-        self._sets = set(inner.raw_schema["properties"].keys() - fields)
+        self._sets = set(before - fields)
         for name, value in definition.items():
             if value not in (name, "self"):
                 self._sets.add(name)
@@ -78,7 +79,7 @@ class StreamMap(sdk.StreamMap):
 
     def _refuse_nested(self, separator: str) -> None:
         """Raise a `ValueError` if the map sets a field that is a part of an object."""
-        prefixes = tuple([f"{name}{separator}" for name in self._objects])
+        prefixes = tuple(f"{name}{separator}" for name in self._objects)
         for name in self._sets:
             if name.startswith(prefixes):
                 raise ValueError(
@@ -94,7 +95,10 @@ class StreamMap(sdk.StreamMap):
             if _may_be_object(column):
                 self._texts.add(name)
                 columns[name] = {"type": ["string", "null"]}
-        self.transformed_schema = {**self.transformed_schema, "properties": columns}
+        self.transformed_schema = {
+            **self.transformed_schema,
+            "properties": columns,
+        }
 
     @override
     def get_filter_result(self, record: Record) -> bool:
@@ -113,8 +117,10 @@ class StreamMap(sdk.StreamMap):
         except Exception as error:  # noqa: BLE001 - expressions can raise anything
             # The error itself may quote a record.
             evaluator = getattr(self._inner, "expr_evaluator", None)
-            expression = " ".join(getattr(evaluator, "expr", "").split())
-            reason = type(error.__cause__ or error).__name__
+            text = getattr(evaluator, "expr", "")
+            expression = " ".join(text.split())
+            cause = error.__cause__ or error
+            reason = type(cause).__name__
             raise RecordError(
                 f"correct the map expression {expression!r}, which failed on a record "
                 f"({reason}): it must accept every value, also null"
@@ -133,7 +139,9 @@ class StreamMap(sdk.StreamMap):
             # The SDK declares what it does not know about a map's expression as text,
             # and a column may allow other types beside objects.
             is_text = value is None or isinstance(value, str)
-            if isinstance(value, dict | list) or (name in self._texts and not is_text):
+            is_object = isinstance(value, dict | list)
+            becomes_text = name in self._texts and not is_text
+            if is_object or becomes_text:
                 written[name] = _json_text(value)
         return written
 
@@ -143,13 +151,16 @@ class StreamMap(sdk.StreamMap):
             return record
         fields = {**record}
         given = fields.pop(self._extra, None)
-        extra: Record = {**given} if isinstance(given, dict) else {}
+        extra: Record = {}
+        if isinstance(given, dict):
+            extra.update(given)
         for name in self._objects & extra.keys():
             if isinstance(extra[name], dict):
                 # It contradicts its column, but most of its fields have a flat one.
                 fields[name] = extra.pop(name)
         flat: Record = {}
-        for name, value in super().flatten_record(fields).items():
+        flattened = super().flatten_record(fields)
+        for name, value in flattened.items():
             is_empty = value in (None, "{}")
             if name in self._columns or not is_empty:
                 flat[name] = value
@@ -167,7 +178,7 @@ class StreamMap(sdk.StreamMap):
 
 def _may_be_object(column: Record) -> bool:
     """Return whether a column may hold an object or a list."""
-    types = {*_types(column)}
+    types = set(_types(column))
     return not types or not types.isdisjoint({"object", "array"})
 
 

@@ -165,7 +165,8 @@ class SingerTap(Tap, Generic[StreamT]):
         Raises:
             ConfigError: The catalog cannot work.
         """
-        self._raise_if_any(checks.catalog_problems(self.catalog, self.streams))
+        problems = checks.catalog_problems(self.catalog, self.streams)
+        self._raise_if_any(problems)
         selected: list[StreamT] = []
         for name in self.catalog:
             stream = self.streams.get(name)
@@ -176,7 +177,8 @@ class SingerTap(Tap, Generic[StreamT]):
     @classmethod
     def _hide_secrets(cls, config: Mapping[str, Any]) -> None:
         """Hide the values of the settings that are secret."""
-        for name, setting in cls.config_jsonschema["properties"].items():
+        settings = cls.config_jsonschema["properties"]
+        for name, setting in settings.items():
             if setting.get("secret"):
                 log.hide(config.get(name))
 

@@ -45,7 +45,9 @@ class Writer(MsgSpecWriter):
         if self.ends_with_state:
             self.flush()
         self._block.write(line)
-        if self._block.tell() >= _BLOCK or not isinstance(message, RecordMessage):
+        may_wait = isinstance(message, RecordMessage)
+        is_full = self._block.tell() >= _BLOCK
+        if is_full or not may_wait:
             self.flush()
 
     def flush(self) -> None:
@@ -59,7 +61,9 @@ class Writer(MsgSpecWriter):
             if hasattr(stdout, "buffer"):
                 self._write_bytes(stdout.buffer)
             else:  # It takes only text, for example in a notebook.
-                stdout.write(self._block.getvalue()[: self._block.tell()].decode())
+                end = self._block.tell()
+                lines = self._block.getvalue()[:end]
+                stdout.write(lines.decode())
                 stdout.flush()
         except OSError as error:
             reason = f"standard output cannot be written: {error.strerror}"
