@@ -117,10 +117,12 @@ def join(
     for name, state in joined.items():
         if not RANGES.get(name):
             continue
-        bookmarks = [read_bookmark(shard.get(name, {})) for shard in shards]
-        for bookmark in bookmarks:
+        bookmarks: list[Bookmark] = []
+        for shard in shards:
+            bookmark = read_bookmark(shard.get(name, {}))
             if bookmark.problem:
                 raise StateError(f"{name}: {bookmark.problem}")
+            bookmarks.append(bookmark)
         if not allow_holes:
             _refuse_gaps(name, bookmarks, start, end)
         state[COVERAGE] = _join_bookmarks(name, bookmarks).to_state()
@@ -149,8 +151,9 @@ def _add_bookmark(
     """Add to a bookmark what another one covers."""
     names = bookmark.differing(shard.place)
     if names:
+        differing = ", ".join(names)
         raise StateError(
-            f"{stream}: the states belong to different places: {', '.join(names)}"
+            f"{stream}: the states belong to different places: {differing}"
         )
     bookmark.place = {**bookmark.place, **shard.place}
     _add_coverage(bookmark.coverage, shard.coverage)
@@ -183,8 +186,10 @@ def _refuse_gaps(
     covered = intervals.union(read)
     if not covered:
         return
-    since = covered[0][0] if start is None else start
-    until = covered[-1][1] if end is None else end
+    first_read, _ = covered[0]
+    _, last_read = covered[-1]
+    since = first_read if start is None else start
+    until = last_read if end is None else end
     asked = (min(since, until), max(since, until))
     for gap in intervals.missing(asked, covered):
         raise StateError(

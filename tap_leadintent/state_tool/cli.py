@@ -255,7 +255,11 @@ def forget(
     type=_STREAM,
     help="Adopt only this stream.",
 )
-def adopt(state: str, config: str, stream: str | None) -> None:
+def adopt(
+    state: str,
+    config: str,
+    stream: str | None,
+) -> None:
     """Let a state belong to the address, environment and schema of the settings.
 
     Prints the changed state. Use it where only a name has changed, and the rows that

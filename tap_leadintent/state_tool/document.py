@@ -35,10 +35,11 @@ class Document(NamedTuple):
         Returns:
             One line of JSON, in ASCII.
         """
-        state = {**self.content.get(_MELTANO_KEY, self.content), "bookmarks": states}
+        former = self.content.get(_MELTANO_KEY, self.content)
+        changed = {**former, "bookmarks": states}
         if _MELTANO_KEY in self.content:
-            state = {**self.content, _MELTANO_KEY: state}
-        return json.dumps(state)
+            changed = {**self.content, _MELTANO_KEY: changed}
+        return json.dumps(changed)
 
 
 def read_document(path: str) -> Document:
@@ -56,9 +57,11 @@ def read_document(path: str) -> Document:
     name = "standard input" if path == "-" else path
     try:
         content = read_json(path)
-        states = bookmarks_of(content.get(_MELTANO_KEY, content) or {})
+        state = content.get(_MELTANO_KEY, content)
+        states = bookmarks_of(state or {})
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        first_line, _, _ = str(error).partition("\n")
+        reason = getattr(error, "strerror", None) or first_line
         raise StateError(
             f"{name}: {reason}; give what `meltano state get` prints, or the value of "
             "the last STATE"

@@ -35,14 +35,20 @@ def draw(
     label = f"  {name:{_LONGEST_NAME}} "
     columns = max(shutil.get_terminal_size().columns, _NARROWEST)
     length = columns - len(label) - len("[]")
-    edges = [start + (end - start) * cell // length for cell in range(length + 1)]
+    edges: list[int] = []
+    for cell_number in range(length + 1):
+        elapsed = (end - start) * cell_number // length
+        edges.append(start + elapsed)
     bar = ""
     for cell in pairwise(edges):
         bar += _mark_of(cell, marks)
     return f"{label}[{bar}]"
 
 
-def _mark_of(cell: Interval, marks: Mapping[str, list[Interval]]) -> str:
+def _mark_of(
+    cell: Interval,
+    marks: Mapping[str, list[Interval]],
+) -> str:
     for character, marked in marks.items():
         overlap = intervals.overlap(marked, cell)
         if overlap:

@@ -80,7 +80,13 @@ def describe_plan(
     readings = [] if scope.end is not None else next_readings(now, scope.lookback)
     for name in RANGES[stream]:
         covered = coverage[name]
-        reasons = _explain(name, scope, bookmark, coverage, now)
+        reasons = _explain(
+            name,
+            scope,
+            bookmark,
+            coverage,
+            now,
+        )
         limits = _describe_scope(scope, name, now)
         if at is not None:
             text = _status_at(
@@ -91,7 +97,8 @@ def describe_plan(
             )
             later = [when for when, again in readings if when - again <= at]
             if later and scope.start <= at:
-                text += f"; read again by the first run after {_time(min(later))}"
+                next_reading = _time(min(later))
+                text = f"{text}; read again by the first run after {next_reading}"
             yield f"{stream}: {name} at {_time(at)}: {text}"
             continue
         yield _draw_plan(name, time, covered, reasons)
@@ -126,7 +133,10 @@ def _draw_plan(
     return draw(name, time, marks)
 
 
-def _describe_settings(stream: str, config: Mapping[str, Any]) -> Iterator[str]:
+def _describe_settings(
+    stream: str,
+    config: Mapping[str, Any],
+) -> Iterator[str]:
     filters = config["filters"].get(stream)
     if filters:
         text = json.dumps(filters, ensure_ascii=False)
@@ -164,7 +174,11 @@ def _status_at(
     return f"{status}; the next run does not read it{because}"
 
 
-def _describe_scope(scope: Scope, name: str, now: int) -> str:
+def _describe_scope(
+    scope: Scope,
+    name: str,
+    now: int,
+) -> str:
     """Return what the settings ask for of a range, as a clause."""
     first = scope.ranges[0]
     if scope.end is not None and name != first:

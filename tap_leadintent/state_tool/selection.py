@@ -14,7 +14,10 @@ _EXTRA = "MELTANO_EXTRACT__"
 """What the names of the variables begin with in which Meltano passes its extras."""
 
 
-def selected_streams(names: Iterable[str], catalog: str | None) -> dict[str, str]:
+def selected_streams(
+    names: Iterable[str],
+    catalog: str | None,
+) -> dict[str, str]:
     """Return the selected streams, each with its replication method.
 
     Args:
@@ -37,26 +40,38 @@ def selected_streams(names: Iterable[str], catalog: str | None) -> dict[str, str
         filters.append("*")
     methods: dict[str, str] = {}
     for name in names:
-        variable = f"{_EXTRA}METADATA_{name.upper()}_REPLICATION_METHOD"
-        if _matches(name, select) and _matches(name, filters):
+        is_selected = _matches(name, select) and _matches(name, filters)
+        if is_selected:
+            variable = f"{_EXTRA}METADATA_{name.upper()}_REPLICATION_METHOD"
             methods[name] = os.environ.get(variable, "")
     return methods
 
 
-def _selected_in_catalog(names: Iterable[str], path: str) -> dict[str, str]:
+def _selected_in_catalog(
+    names: Iterable[str],
+    path: str,
+) -> dict[str, str]:
     catalog = Catalog.from_dict(read_catalog(path))
     methods: dict[str, str] = {}
     for name in names:
         entry = catalog.get(name)
-        if entry and entry.metadata.resolve_selection()[()]:
+        if not entry:
+            continue
+        selection = entry.metadata.resolve_selection()
+        if selection[()]:
             methods[name] = entry.replication_method or ""
     return methods
 
 
-def _patterns(extra: str, default: list[str]) -> list[str]:
+def _patterns(
+    extra: str,
+    default: list[str],
+) -> list[str]:
     text = os.environ.get(_EXTRA + extra)
+    if not text:
+        return default
     try:
-        return msgspec.json.decode(text, type=list[str]) if text else default
+        return msgspec.json.decode(text, type=list[str])
     except ValueError as error:
         raise ConfigError(f"{_EXTRA}{extra}: {error}") from None
 

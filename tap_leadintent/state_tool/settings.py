@@ -64,7 +64,10 @@ def valid_settings(
     return settings
 
 
-def read_settings(config: str, schema: Mapping[str, Any] = SCHEMA) -> dict[str, Any]:
+def read_settings(
+    config: str,
+    schema: Mapping[str, Any] = SCHEMA,
+) -> dict[str, Any]:
     """Read the settings of a file, or of the environment that Meltano has set.
 
     Args:
@@ -89,5 +92,9 @@ def _unflatten(setting: Any) -> Any:  # noqa: ANN401 - any JSON
     nested: dict[str, Any] = {}
     for path, value in setting.items():
         stream, _, field = path.partition(".")
-        nested |= {stream: nested.get(stream, {}) | {field: value} if field else value}
+        if field:
+            fields = nested.get(stream, {})
+            nested[stream] = {**fields, field: value}
+        else:
+            nested[stream] = value
     return nested
