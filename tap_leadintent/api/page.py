@@ -163,6 +163,27 @@ class Page:
         contents = tuple(map(bytes, self.raw))
         return hash(contents)
 
+    def has_same_records(self, other: Self) -> bool:
+        """Return whether another page has the same records, changed or not.
+
+        Args:
+            other: Another answer to the same request.
+        """
+        if self.has_more != other.has_more:
+            return False
+        if self.fingerprint == other.fingerprint:
+            return True
+        return self._ids() == other._ids()
+
+    def _ids(self) -> list[Any]:
+        """Return what identifies each record; other fields may change at any time."""
+        decoded = self.decode()
+        ids: list[Any] = []
+        for record, raw in zip(decoded.records, decoded.raw, strict=True):
+            own_id = record.get("id") or bytes(raw)
+            ids.append(own_id)
+        return ids
+
     def decode(self) -> Decoded:
         """Decode the records."""
         records: list[dict[str, Any]] = []

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Self
+from typing import Self
 
 from tap_leadintent.api.envelope import (
     EMPTY_BODY,
@@ -129,7 +129,7 @@ class Siblings:
     def odd_names(self) -> list[str]:
         """The paths of values that may mean that pages of this run lack records."""
         with self._lock:
-            odd = {*self._odd_names}
+            odd = set(self._odd_names)
             for accepted in self._accepted.values():
                 if not accepted.is_structural or accepted.pages < _ENOUGH:
                     odd.add(accepted.path)
@@ -361,25 +361,7 @@ def _with_same_records(answers: Sequence[Page]) -> list[Page]:
     last = answers[-1]
     same: list[Page] = []
     for answer in reversed(answers):
-        if answer is not last and not _has_same_records(answer, last):
+        if answer is not last and not answer.has_same_records(last):
             break
         same.insert(0, answer)
     return same
-
-
-def _has_same_records(page: Page, other: Page) -> bool:
-    if page.has_more != other.has_more:
-        return False
-    if page.fingerprint == other.fingerprint:
-        return True
-    return _ids(page) == _ids(other)
-
-
-def _ids(page: Page) -> list[Any]:
-    """Return what identifies each record, as other fields may change at any time."""
-    decoded = page.decode()
-    ids: list[Any] = []
-    for record, raw in zip(decoded.records, decoded.raw, strict=True):
-        own_id = record.get("id") or bytes(raw)
-        ids.append(own_id)
-    return ids
