@@ -1,6 +1,6 @@
 """Sends a stream's requests, and retries those that may succeed later.
 
-Why a request failed is explained in `failures.py`, and whether it is sent again is
+Why a request failed is explained in `explanations.py`, and whether it is sent again is
 decided in `retries.py`. A refused cursor begins its chain again (`chain.py`).
 
 API description: "Base address", "Authentication", "Page envelope".
@@ -21,14 +21,12 @@ from singer_sdk.metrics import Metric, Point, Status, Tag
 from urllib3.exceptions import HTTPError
 
 from tap_leadintent.api.envelope import EMPTY_BODY
-from tap_leadintent.api.failures import (
-    INCOMPLETE,
-    SLOW,
-    SUCCESS,
+from tap_leadintent.api.explanations import (
     Circumstances,
     explain_no_page,
     explain_no_response,
 )
+from tap_leadintent.api.failures import INCOMPLETE, SLOW, SUCCESS
 from tap_leadintent.api.page import NO_RECORDS, Page
 from tap_leadintent.api.pagination import EmptyPages
 from tap_leadintent.api.repair import as_utf8

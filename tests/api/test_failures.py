@@ -12,7 +12,7 @@ import pytest
 import requests
 from urllib3.exceptions import HTTPError
 
-from tap_leadintent.api.failures import (
+from tap_leadintent.api.explanations import (
     Circumstances,
     explain_no_page,
     explain_no_response,
