@@ -74,7 +74,11 @@ class Bookmark:
     quote the state, at any length."""
 
     @classmethod
-    def read(cls, content: object, page_size: int = 0) -> Self:
+    def read(
+        cls,
+        content: object,
+        page_size: int = 0,
+    ) -> Self:
         """Read the list in a stream's state.
 
         Args:
@@ -125,17 +129,21 @@ class Bookmark:
             found.setdefault(entry.range, []).append(interval)
             if not entry.hole and not entry.settled:
                 unsettled.setdefault(entry.range, []).append(interval)
-        self.coverage = {name: union(each) for name, each in covered.items()}
-        self.holes = {name: union(each) for name, each in holes.items()}
+        self.coverage = _joined(covered)
+        self.holes = _joined(holes)
         if "range" in first:
             # The first entry has no `planned`: it is of an earlier version.
             self.place = {"filters": "", **self.place} if "source" in first else {}
-            newest = {
-                name: self.coverage[name][-1:]
-                for name, each in unsettled.items()
-                if self.coverage[name][-1][1] == union(each)[-1][1]
-            }
-            self.planned = newest_common(newest)
+            self.planned = newest_common(self._unsettled(_joined(unsettled)))
+
+    def _unsettled(self, unsettled: Coverage) -> Coverage:
+        """Return the ranges whose newest instant may be read again."""
+        found: Coverage = {}
+        for name, intervals in unsettled.items():
+            newest = self.coverage[name][-1]
+            if newest[1] == intervals[-1][1]:
+                found[name] = [newest]
+        return found
 
     def _is_here(self, entry: RawEntry) -> bool:
         source = entry.get("source", self.place.get("source"))
@@ -167,7 +175,12 @@ class Bookmark:
         known = self.place.keys() & place.keys()
         return sorted(name for name in known if self.place[name] != place[name])
 
-    def cover(self, name: str, interval: Interval, until: int) -> bool:
+    def cover(
+        self,
+        name: str,
+        interval: Interval,
+        until: int,
+    ) -> bool:
         """Extend the coverage by an interval whose rows have been written.
 
         Args:
@@ -188,7 +201,11 @@ class Bookmark:
         self.planned = until
         return True
 
-    def take_out(self, name: str, start: int) -> bool:
+    def take_out(
+        self,
+        name: str,
+        start: int,
+    ) -> bool:
         """Take everything after an instant out of the coverage, to read it again.
 
         Args:
@@ -202,7 +219,11 @@ class Bookmark:
         self.coverage[name] = subtract(covered, (start, LATEST))
         return self.coverage[name] != covered
 
-    def add_hole(self, name: str, interval: Interval) -> None:
+    def add_hole(
+        self,
+        name: str,
+        interval: Interval,
+    ) -> None:
         """Note an interval that could not be read, also if it was read before.
 
         Args:
@@ -232,12 +253,27 @@ class Bookmark:
             about["page"] = self.caps.page
         entries = [about] if about else []
         for name, covered in self.coverage.items():
-            entries += [_entry(name, each) for each in covered]
+            entries += [_entry(name, interval) for interval in covered]
         for name, holes in self.holes.items():
-            entries += [{**_entry(name, each), "hole": True} for each in holes]
+            for hole in holes:
+                entry = _entry(name, hole)
+                entry["hole"] = True
+                entries.append(entry)
         return entries
 
 
-def _entry(name: str, interval: Interval) -> RawEntry:
+def _joined(found: Mapping[str, Sequence[Interval]]) -> Coverage:
+    """Return the intervals of each range as a list of intervals."""
+    return {name: union(each) for name, each in found.items()}
+
+
+def _entry(
+    name: str,
+    interval: Interval,
+) -> RawEntry:
     start, end = interval
-    return {"range": name, "from": format_instant(start), "to": format_instant(end)}
+    return {
+        "range": name,
+        "from": format_instant(start),
+        "to": format_instant(end),
+    }

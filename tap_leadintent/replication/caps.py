@@ -89,7 +89,13 @@ class Caps:
         """How many records a page to ask for."""
         return min(self.page, self.page_size) or self.page_size
 
-    def note_page(self, *, total: int, records: int, previous: int) -> None:
+    def note_page(
+        self,
+        *,
+        total: int,
+        records: int,
+        previous: int,
+    ) -> None:
         """Note a page that has arrived.
 
         Args:
@@ -134,7 +140,11 @@ class Caps:
             self.numbers = [*self.numbers, number][-_MAX_NUMBERS:]
         self._find_suspects()
 
-    def judge(self, range_name: str, ended: Ended) -> Verdict:
+    def judge(
+        self,
+        range_name: str,
+        ended: Ended,
+    ) -> Verdict:
         """Judge a query that has ended.
 
         Args:
@@ -153,15 +163,26 @@ class Caps:
             return Verdict.COMPLETE
         is_full = ended.last == ended.limit
         is_round = total % _ROUND == 0 or total & (total - 1) == 0
-        before = self._ended.get(range_name, [])
-        # Windows that touch overlap, so one crowded second may be all that both hold.
-        is_repeated = total >= _FEW_RECORDS and any(
-            each.total == total and _gap(each.interval, ended.interval) > 0
-            for each in before
-        )
+        is_repeated = self._is_repeated(range_name, ended)
         if is_full or (is_round and total > ended.last) or is_repeated:
             return Verdict.DOUBTFUL
         return Verdict.COMPLETE
+
+    def _is_repeated(
+        self,
+        range_name: str,
+        ended: Ended,
+    ) -> bool:
+        """Return whether another query has ended after as many records."""
+        if ended.total < _FEW_RECORDS:
+            return False
+        for each in self._ended.get(range_name, []):
+            # Windows that touch overlap, so one crowded second may be all that both
+            # hold.
+            is_apart = _gap(each.interval, ended.interval) > 0
+            if is_apart and each.total == ended.total:
+                return True
+        return False
 
     def _is_small(self, ended: Ended) -> bool:
         """Return whether more records a page were asked for than the API sends."""
@@ -170,7 +191,11 @@ class Caps:
     def _is_suspect(self, ended: Ended) -> bool:
         return self._is_small(ended) or ended.total in self.numbers
 
-    def note_end(self, range_name: str, ended: Ended) -> None:
+    def note_end(
+        self,
+        range_name: str,
+        ended: Ended,
+    ) -> None:
         """Note a query that counts as complete for now.
 
         Args:
@@ -185,9 +210,13 @@ class Caps:
     def _find_suspects(self) -> None:
         """Look again at all that counted as complete, as something new is known."""
         for name, ended in self._ended.items():
-            capped = [each.interval for each in ended if self._is_suspect(each)]
-            self._suspects.setdefault(name, []).extend(capped)
-            self._ended[name] = [each for each in ended if not self._is_suspect(each)]
+            kept: list[Ended] = []
+            for each in ended:
+                if self._is_suspect(each):
+                    self._suspects.setdefault(name, []).append(each.interval)
+                else:
+                    kept.append(each)
+            self._ended[name] = kept
 
     def suspects(self, range_name: str) -> list[Interval]:
         """Return what counted as complete in this run, and is not by what is known.
@@ -205,6 +234,9 @@ class Caps:
         self._suspects.clear()
 
 
-def _gap(one: Interval, other: Interval) -> int:
+def _gap(
+    one: Interval,
+    other: Interval,
+) -> int:
     """Return how many seconds lie between two intervals."""
     return max(one[0] - other[1], other[0] - one[1])

@@ -15,7 +15,11 @@ _SAMPLE_SHARE = 365
 Shorter samples would see only a day or only a night."""
 
 
-def samples(start: int, end: int, widest: int) -> list[Interval]:
+def samples(
+    start: int,
+    end: int,
+    widest: int,
+) -> list[Interval]:
     """Spread short intervals evenly over a long one.
 
     Args:
@@ -28,8 +32,13 @@ def samples(start: int, end: int, widest: int) -> list[Interval]:
     """
     seconds = min(widest, max(1, (end - start) // _SAMPLE_SHARE))
     step = (end - start - seconds) / (_SAMPLES - 1)
-    starts = sorted({start + int(step * n) for n in range(_SAMPLES)})
-    return [(at, at + seconds) for at in starts]
+    found: list[Interval] = []
+    for number in range(_SAMPLES):
+        sample_start = start + int(step * number)
+        sample = (sample_start, sample_start + seconds)
+        if sample not in found:
+            found.append(sample)
+    return found
 
 
 class Density:
@@ -47,7 +56,12 @@ class Density:
         self._read: list[tuple[int, int, float]] = []
         """Start, end and pages of each window, oldest first."""
 
-    def note(self, start: int, end: int, pages: float) -> None:
+    def note(
+        self,
+        start: int,
+        end: int,
+        pages: float,
+    ) -> None:
         """Note that a window has been read.
 
         Args:
@@ -57,7 +71,11 @@ class Density:
         """
         insort(self._read, (start, end, pages))
 
-    def expect(self, instant: int, pages_a_second: float) -> None:
+    def expect(
+        self,
+        instant: int,
+        pages_a_second: float,
+    ) -> None:
         """Count on a density before anything has been read.
 
         Args:
@@ -65,7 +83,11 @@ class Density:
             pages_a_second: The density.
         """
         seconds = max(1, int(1 / pages_a_second))
-        self.note(instant - seconds, instant, pages_a_second * seconds)
+        self.note(
+            instant - seconds,
+            instant,
+            pages_a_second * seconds,
+        )
 
     def before(self, instant: int) -> float:
         """Estimate the pages a second from what was read last before an instant.
@@ -79,17 +101,29 @@ class Density:
         Returns:
             The pages a second; 0 if nothing was found.
         """
-        seconds = pages = density = 0.0
-        for n in range(bisect_left(self._read, (instant,)) - 1, -1, -1):
+        seconds = 0.0
+        pages = 0.0
+        density = 0.0
+        for n in range(
+            bisect_left(self._read, (instant,)) - 1,
+            -1,
+            -1,
+        ):
             start, end, held = self._read[n]
+            seconds += end - start
             # A crowded moment must not make all windows short that come after it.
-            seconds, pages = seconds + end - start, pages + min(held, 2 * _PAGES)
+            pages += min(held, 2 * _PAGES)
             density = max(density, pages / seconds)
             if pages > _PAGES:
                 break
         return density
 
-    def share(self, records: int, *, has_more: bool) -> float:
+    def share(
+        self,
+        records: int,
+        *,
+        has_more: bool,
+    ) -> float:
         """Return which share of a full page a page is.
 
         A page before another one counts at least half. An empty page says nothing about

@@ -14,7 +14,11 @@ Coverage = dict[str, list[Interval]]
 """The intervals of each time range that have been read completely and written."""
 
 
-def equal_edges(start: int, end: int, parts: int) -> list[int]:
+def equal_edges(
+    start: int,
+    end: int,
+    parts: int,
+) -> list[int]:
     """Return where equal parts of an interval begin and end.
 
     Args:
@@ -43,7 +47,10 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
     return joined
 
 
-def add(intervals: list[Interval], new: Interval) -> None:
+def add(
+    intervals: list[Interval],
+    new: Interval,
+) -> None:
     """Add an interval to a list, in place.
 
     Args:
@@ -51,12 +58,23 @@ def add(intervals: list[Interval], new: Interval) -> None:
         new: The interval to add.
     """
     start, end = new
-    first = bisect_left(intervals, start, key=itemgetter(1))
-    after = bisect_right(intervals, end, key=itemgetter(0))
+    first = bisect_left(
+        intervals,
+        start,
+        key=itemgetter(1),
+    )
+    after = bisect_right(
+        intervals,
+        end,
+        key=itemgetter(0),
+    )
     intervals[first:after] = union([new, *intervals[first:after]])
 
 
-def subtract(intervals: list[Interval], removed: Interval) -> list[Interval]:
+def subtract(
+    intervals: list[Interval],
+    removed: Interval,
+) -> list[Interval]:
     """Remove an interval from a list.
 
     Args:
@@ -66,10 +84,16 @@ def subtract(intervals: list[Interval], removed: Interval) -> list[Interval]:
     Returns:
         The parts of `intervals` outside `removed`; empty intervals are dropped.
     """
-    return [part for each in intervals for part in missing(each, [removed])]
+    parts: list[Interval] = []
+    for interval in intervals:
+        parts += missing(interval, [removed])
+    return parts
 
 
-def missing(requested: Interval, covered: list[Interval]) -> list[Interval]:
+def missing(
+    requested: Interval,
+    covered: list[Interval],
+) -> list[Interval]:
     """Find the parts of an interval that are not covered.
 
     Args:
@@ -81,16 +105,22 @@ def missing(requested: Interval, covered: list[Interval]) -> list[Interval]:
     """
     parts: list[Interval] = []
     reached, end = requested
-    for a, b in covered:
+    for next_start, next_end in covered:
         # Empty intervals cover nothing.
-        if a < b and reached < b:
-            if reached < min(a, end):
-                parts.append((reached, min(a, end)))
-            reached = b
-    return [*parts, (reached, end)] if reached < end else parts
+        if next_start < next_end and reached < next_end:
+            part_end = min(next_start, end)
+            if reached < part_end:
+                parts.append((reached, part_end))
+            reached = next_end
+    if reached < end:
+        parts.append((reached, end))
+    return parts
 
 
-def overlap(intervals: Iterable[Interval], bounds: Interval) -> list[Interval]:
+def overlap(
+    intervals: Iterable[Interval],
+    bounds: Interval,
+) -> list[Interval]:
     """Cut a list of intervals to what lies between two instants.
 
     Args:
@@ -100,6 +130,10 @@ def overlap(intervals: Iterable[Interval], bounds: Interval) -> list[Interval]:
     Returns:
         The parts of `intervals` inside `bounds`; empty intervals are dropped.
     """
-    start, end = bounds
-    parts = ((max(a, start), min(b, end)) for a, b in intervals)
-    return [(a, b) for a, b in parts if a < b]
+    first, last = bounds
+    parts: list[Interval] = []
+    for start, end in intervals:
+        part = (max(start, first), min(end, last))
+        if part[0] < part[1]:
+            parts.append(part)
+    return parts

@@ -101,8 +101,7 @@ class Window:
     @property
     def known(self) -> dict[str, Any]:
         """What its parts inherit."""
-        names = ("least_density", "tries")
-        return {name: getattr(self, name) for name in names}
+        return {"least_density": self.least_density, "tries": self.tries}
 
     @override
     def __repr__(self) -> str:
@@ -133,7 +132,11 @@ class Ledger:
     Windows that have been emitted or left are taken out at the front.
     """
 
-    def __init__(self, intervals: Iterable[Interval], most_pages: float = inf) -> None:
+    def __init__(
+        self,
+        intervals: Iterable[Interval],
+        most_pages: float = inf,
+    ) -> None:
         """Take what is to be read.
 
         Args:
@@ -141,7 +144,15 @@ class Ledger:
             most_pages: After so many full pages a window is cut, if more are to come.
         """
         self._most_pages = most_pages
-        self._windows = [Window(*each, max_pages=most_pages) for each in intervals]
+        self._windows: list[Window] = []
+        for start, end in intervals:
+            self._windows.append(
+                Window(
+                    start,
+                    end,
+                    max_pages=most_pages,
+                )
+            )
         self.questions: list[Question] = []
         """What is asked about the API, before anything is requested that is unread."""
 
@@ -162,7 +173,12 @@ class Ledger:
         """Return the windows in one of these states, oldest first."""
         return (each for each in self._windows if each.state in states)
 
-    def cut(self, window: Window, ready: Sequence[Interval] = (), **how: Any) -> None:
+    def cut(
+        self,
+        window: Window,
+        ready: Sequence[Interval] = (),
+        **how: Any,
+    ) -> None:
         """Put parts in the place of a window. They inherit what is known about it.
 
         Args:
@@ -176,10 +192,29 @@ class Ledger:
         states = dict.fromkeys(missing(whole, [*ready]), State.UNREAD)
         states |= dict.fromkeys(ready, State.READY)
         known = {"max_pages": self._most_pages, **window.known, **how}
-        place = bisect_right(self._windows, window.start, key=lambda w: w.start) - 1
-        self._windows[place : place + 1] = [
-            Window(*part, states[part], **known) for part in sorted(states)
-        ]
+        parts: list[Window] = []
+        for start, end in sorted(states):
+            parts.append(
+                Window(
+                    start,
+                    end,
+                    states[start, end],
+                    **known,
+                )
+            )
+        place = (
+            bisect_right(
+                self._windows,
+                window.start,
+                key=lambda w: w.start,
+            )
+            - 1
+        )
+        self._windows[place : place + 1] = parts
+
+    def close_questions(self) -> None:
+        """Forget the questions whose answers are not needed any more."""
+        self.questions = [each for each in self.questions if each.is_open]
 
     def release(self, longest: int = 0) -> None:
         """Let windows that have not been requested yet be unread again.
@@ -198,7 +233,8 @@ class Ledger:
             is_unread = last.state is window.state is State.UNREAD
             is_same = last.end == window.start and last.known == window.known
             if is_unread and is_same and (last.is_probe or window.is_probe):
-                last.end, last.is_probe = window.end, True
+                last.end = window.end
+                last.is_probe = True
             else:
                 windows.append(window)
         self._windows = windows

@@ -69,13 +69,19 @@ class Step:
     run likely holds little."""
 
 
-LIST = Step(range_name="", intervals=[(0, 1)])
+LIST = Step(
+    range_name="",
+    intervals=[(0, 1)],
+)
 """Reads all records without a time range. One second stands for the time of the list,
 so it is read in one query."""
 
 
 def take_out_due(
-    scope: Scope, covered: Coverage, planned: int | None, now: int
+    scope: Scope,
+    covered: Coverage,
+    planned: int | None,
+    now: int,
 ) -> Coverage:
     """Return what counts as covered when a run begins; the run reads everything else.
 
@@ -89,20 +95,25 @@ def take_out_due(
     Returns:
         For each range of the scope, what is covered and not due to be read again.
     """
-    kept: Coverage = {
-        name: intervals.overlap(covered.get(name, []), (EARLIEST, now))
-        for name in scope.ranges
-    }
+    kept: Coverage = {}
+    for name in scope.ranges:
+        kept[name] = intervals.overlap(covered.get(name, []), (EARLIEST, now))
     if planned is not None and planned > now:
         # A clock has gone back.
         planned = newest_common(kept)
     if planned is None:
         return kept
-    again = seconds_to_read_again(planned, now, scope.lookback)
+    again = seconds_to_read_again(
+        planned,
+        now,
+        scope.lookback,
+    )
     if not again:
         return kept
     due = (planned - again, LATEST)
-    return {name: intervals.subtract(each, due) for name, each in kept.items()}
+    for name, each in kept.items():
+        kept[name] = intervals.subtract(each, due)
+    return kept
 
 
 def newest_common(coverage: Coverage) -> int | None:
@@ -115,12 +126,19 @@ def newest_common(coverage: Coverage) -> int | None:
         The earliest of their newest covered instants, in UTC seconds since 1970; None
         if nothing is covered.
     """
-    return min(
-        (covered[-1][1] for covered in coverage.values() if covered), default=None
-    )
+    newest: list[int] = []
+    for covered in coverage.values():
+        if covered:
+            _, end = covered[-1]
+            newest.append(end)
+    return min(newest, default=None)
 
 
-def seconds_to_read_again(planned: int, now: int, lookback: int) -> int:
+def seconds_to_read_again(
+    planned: int,
+    now: int,
+    lookback: int,
+) -> int:
     """Return how many seconds before the last run are read again.
 
     An instant is read again when its age has about doubled. Time is divided into
@@ -138,11 +156,17 @@ def seconds_to_read_again(planned: int, now: int, lookback: int) -> int:
     Returns:
         The seconds.
     """
-    changed = (p for p in _periods(lookback) if planned // p != now // p)
-    return 2 * max(changed, default=0)
+    longest = 0
+    for period in _periods(lookback):
+        if planned // period != now // period:
+            longest = period
+    return 2 * longest
 
 
-def next_readings(planned: int, lookback: int) -> list[Interval]:
+def next_readings(
+    planned: int,
+    lookback: int,
+) -> list[Interval]:
     """Return from when on a run reads again, and what, for each period.
 
     Args:
@@ -154,7 +178,11 @@ def next_readings(planned: int, lookback: int) -> list[Interval]:
         For each period an instant, and how many seconds before `planned` the first run
         reads again that begins after it. The last one is the deepest.
     """
-    return [((planned // p + 1) * p, 2 * p) for p in _periods(lookback)]
+    readings: list[Interval] = []
+    for period in _periods(lookback):
+        next_begin = (planned // period + 1) * period
+        readings.append((next_begin, 2 * period))
+    return readings
 
 
 def _periods(lookback: int) -> Iterator[int]:

@@ -52,7 +52,11 @@ class Page(Protocol):
 
 
 PageT = TypeVar("PageT", bound=Page)
-PageT_co = TypeVar("PageT_co", bound=Page, covariant=True)
+PageT_co = TypeVar(
+    "PageT_co",
+    bound=Page,
+    covariant=True,
+)
 
 
 class Query(Protocol[PageT_co]):
@@ -62,7 +66,11 @@ class Query(Protocol[PageT_co]):
     def records(self) -> int:
         """How many records it has returned so far."""
 
-    def fetch(self, stopped: Event, max_retries: float) -> PageT_co:
+    def fetch(
+        self,
+        stopped: Event,
+        max_retries: float,
+    ) -> PageT_co:
         """Request the next page, with retries.
 
         Args:
@@ -81,7 +89,12 @@ class Query(Protocol[PageT_co]):
 class Api(Protocol[PageT_co]):
     """An endpoint."""
 
-    def query(self, range_name: str, interval: Interval, limit: int) -> Query[PageT_co]:
+    def query(
+        self,
+        range_name: str,
+        interval: Interval,
+        limit: int,
+    ) -> Query[PageT_co]:
         """Begin a query; nothing is sent yet.
 
         Args:

@@ -135,7 +135,12 @@ class Reader(Generic[PageT]):
         is_last = is_settled and not front.pages and not (is_left and page)
         if is_last:
             self.windows.ledger.take_front()
-        return WindowPage((front.start, front.end), page, is_last, front.error)
+        return WindowPage(
+            (front.start, front.end),
+            page,
+            is_last,
+            front.error,
+        )
 
     def _assign(self) -> None:
         """Let readers request what comes next, as many as there may be now.
@@ -144,7 +149,10 @@ class Reader(Generic[PageT]):
         """
         if self._stopped.is_set():
             return
-        while self._busy < self.at_once() and (window := self._choose()):
+        while self._busy < self.at_once():
+            window = self._choose()
+            if not window:
+                return
             if not window.query:
                 interval = (window.start, window.end)
                 window.limit = self.windows.limit
@@ -158,7 +166,11 @@ class Reader(Generic[PageT]):
 
     def _start_thread(self) -> None:
         try:
-            Thread(target=self._run, name="reader", daemon=True).start()
+            Thread(
+                target=self._run,
+                name="reader",
+                daemon=True,
+            ).start()
         except (RuntimeError, MemoryError):
             raise NoThreadError from None
         self._threads += 1
@@ -168,23 +180,37 @@ class Reader(Generic[PageT]):
         return self.windows.next(is_full=self._waiting_bytes() >= _MAX_BYTES)
 
     def _waiting_bytes(self) -> int:
-        ledger = self.windows.ledger
-        return sum(len(body) for each in ledger for body, _ in each.pages)
+        waiting = 0
+        for window in self.windows.ledger:
+            for body, _ in window.pages:
+                waiting += len(body)
+        return waiting
 
     def _run(self) -> None:
         """Send requests until no page is wanted any more."""
-        while (window := self._assigned.get()) and not self._stopped.is_set():
+        while True:
+            window = self._assigned.get()
+            if not window or self._stopped.is_set():
+                return
             self._send(window)
 
     def _send(self, window: Window) -> None:
         try:
             page = window.query.fetch(self._stopped, window.max_retries)
         except BaseException as failure:  # noqa: BLE001 - raised in its place
-            self._note(self.windows.fail, window, failure)
+            self._note(
+                self.windows.fail,
+                window,
+                failure,
+            )
         else:
             self._note(self._take, window, page)
 
-    def _note(self, note: Callable[[Window, Any], None], *arguments: Any) -> None:
+    def _note(
+        self,
+        note: Callable[[Window, Any], None],
+        *arguments: Any,
+    ) -> None:
         """Note the outcome of a request, and let the readers go on."""
         with self._changed:
             try:
@@ -195,16 +221,27 @@ class Reader(Generic[PageT]):
                 self._error = error
             self._changed.notify_all()
 
-    def _take(self, window: Window, page: PageT) -> None:
+    def _take(
+        self,
+        window: Window,
+        page: PageT,
+    ) -> None:
         if not isinstance(window, Question):
             if self._waiting_bytes() < _PLAIN_BYTES:
                 window.pages.append((page.body, page))
             else:
                 window.pages.append((zlib.compress(page.body, 1), None))
-        self.windows.take(window, page, window.query.records)
+        self.windows.take(
+            window,
+            page,
+            window.query.records,
+        )
 
 
-def read_list(api: Api[PageT], caps: Caps) -> Generator[PageT]:
+def read_list(
+    api: Api[PageT],
+    caps: Caps,
+) -> Generator[PageT]:
     """Read all records of an endpoint, without a time range.
 
     Args:
@@ -217,8 +254,20 @@ def read_list(api: Api[PageT], caps: Caps) -> Generator[PageT]:
     Raises:
         Exception: The list cannot be read.
     """
-    windows = Windows(LIST, caps=caps, widest=1, readers=1, now=0)
-    with closing(Reader(api=api, windows=windows, at_once=lambda: 1).read()) as items:
+    windows = Windows(
+        LIST,
+        caps=caps,
+        widest=1,
+        readers=1,
+        now=0,
+    )
+    with closing(
+        Reader(
+            api=api,
+            windows=windows,
+            at_once=lambda: 1,
+        ).read()
+    ) as items:
         for item in items:
             if item.page is not None:
                 yield item.page

@@ -15,7 +15,11 @@ class Rounding:
     as a longer one that holds them: it rounds the range, or ignores it.
     """
 
-    def __init__(self, ledger: Ledger, now: int) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        now: int,
+    ) -> None:
         """Begin without any evidence.
 
         Args:
@@ -31,7 +35,11 @@ class Rounding:
         """
         self._first_pages: dict[int, Interval] = {}
 
-    def note_first_page(self, window: Window, fingerprint: int) -> None:
+    def note_first_page(
+        self,
+        window: Window,
+        fingerprint: int,
+    ) -> None:
         """Note the first page of a window, if it holds records.
 
         Args:
@@ -51,9 +59,20 @@ class Rounding:
             # Nothing is older than the first second of 1970, or newer than a year from
             # now. An API that returns records for these ignores the range.
             later = self._now + 365 * DAY
-            self._ledger.questions += [
-                Question(at, at + 1, max_retries=1) for at in (0, later)
-            ]
+            for instant in (0, later):
+                question = Question(
+                    instant,
+                    instant + 1,
+                    max_retries=1,
+                )
+                self._ledger.questions.append(question)
         both = gap + window.seconds + end - start
-        longer = (each for each in (60, 3600, 86_400) if each >= both)
-        self.shortest = max(self.shortest, next(longer, both))
+        self.shortest = max(self.shortest, _round_up(both))
+
+
+def _round_up(seconds: int) -> int:
+    """Return the unit to which ranges are likely rounded that are rounded to this."""
+    for unit in (60, 3600, DAY):
+        if seconds <= unit:
+            return unit
+    return seconds

@@ -131,10 +131,10 @@ class ReplicationRun(Generic[PageT]):
         """
         yield from self.scope.ranges_to_read
         for _ in range(_MOST_REPEATS):
-            suspects = [
-                self._take_out_suspects(name) for name in self.scope.ranges_to_read
-            ]
-            if not any(suspects):
+            has_suspects = False
+            for range_name in self.scope.ranges_to_read:
+                has_suspects |= self._take_out_suspects(range_name)
+            if not has_suspects:
                 return
             self.bookmark.caps.forget_suspects()
             self._repeats = True
@@ -185,7 +185,11 @@ class ReplicationRun(Generic[PageT]):
                 self.bookmark.most_pages = self._most_before
         self._leave_newest(range_name)
 
-    def _missing(self, range_name: str, requested: Interval) -> list[Interval]:
+    def _missing(
+        self,
+        range_name: str,
+        requested: Interval,
+    ) -> list[Interval]:
         known = self.bookmark.coverage.get(range_name, [])
         if self._repeats:
             # Holes are tried once in a run.
@@ -193,7 +197,9 @@ class ReplicationRun(Generic[PageT]):
         return intervals.missing(requested, known)
 
     def _read(
-        self, range_name: str, parts: Sequence[Interval]
+        self,
+        range_name: str,
+        parts: Sequence[Interval],
     ) -> Iterator[WindowPage[PageT]]:
         holes: list[Interval] = []
         for part in parts:
@@ -248,7 +254,11 @@ class ReplicationRun(Generic[PageT]):
         readers = max(1, min(self.readers, most_pages // PAGES))
         return readers, max(1, min(most_pages, half // readers))
 
-    def _take_out_later(self, range_name: str, window: Interval) -> None:
+    def _take_out_later(
+        self,
+        range_name: str,
+        window: Interval,
+    ) -> None:
         """Let what may be replaced by an older version be read again afterwards.
 
         A record may be returned by several windows, and each later one of the last
@@ -273,7 +283,11 @@ class ReplicationRun(Generic[PageT]):
         if has_changed:
             self.save()
 
-    def commit(self, range_name: str, page: WindowPage[PageT]) -> None:
+    def commit(
+        self,
+        range_name: str,
+        page: WindowPage[PageT],
+    ) -> None:
         """Cover a window, as all of its rows have been written, or note a hole.
 
         Args:
@@ -285,12 +299,20 @@ class ReplicationRun(Generic[PageT]):
             self._add_hole(range_name, page)
             return
         until = self.complete_to() if self._end is None else self._end
-        if self.bookmark.cover(range_name, page.window, until):
+        if self.bookmark.cover(
+            range_name,
+            page.window,
+            until,
+        ):
             self.has_completed = True
             self.bookmark.most_pages = self._most_before
             self._take_out_suspects(range_name)
 
-    def _add_hole(self, range_name: str, page: WindowPage[PageT]) -> None:
+    def _add_hole(
+        self,
+        range_name: str,
+        page: WindowPage[PageT],
+    ) -> None:
         start, end = page.window
         last = self.holes[-1] if self.holes else None
         if last and last.range_name == range_name and last.interval[1] == start:

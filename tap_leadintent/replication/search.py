@@ -62,13 +62,23 @@ class Search:
             holes: Parts of what is unread, in UTC seconds since 1970.
         """
         for window in [*self.ledger]:
-            inside = overlap(holes, (window.start, window.end))
-            parts = [part for each in inside for part in self.equal_parts(*each, 1)]
-            self.ledger.cut(window, parts, max_pages=inf)
+            parts: list[Interval] = []
+            for start, end in overlap(holes, (window.start, window.end)):
+                parts += self.equal_parts(start, end, 1)
+            self.ledger.cut(
+                window,
+                parts,
+                max_pages=inf,
+            )
         for hole in self.ledger.of(State.READY):
             hole.tries = 2
 
-    def equal_parts(self, start: int, end: int, count: int) -> list[Interval]:
+    def equal_parts(
+        self,
+        start: int,
+        end: int,
+        count: int,
+    ) -> list[Interval]:
         """Cut an interval into equal parts, or into more if they are too wide.
 
         Args:
@@ -123,7 +133,8 @@ class Search:
 
     def _divide(self, window: Window) -> None:
         """Cut a window, or leave it, or ask whether the API is down."""
-        start, end, seconds = window.start, window.end, window.seconds
+        start = window.start
+        seconds = window.seconds
         hole_start, hole_end = self._hole
         if hole_end != start:
             hole_start = start
@@ -136,24 +147,45 @@ class Search:
         elif seconds <= max(finest, beside):
             self._leave(window, hole_start)
         elif beside:
-            self.ledger.cut(window, [(start, start + beside)], max_retries=1)
+            self.ledger.cut(
+                window,
+                [(start, start + beside)],
+                max_retries=1,
+            )
         elif self.has_read or seconds <= 2 * _MINUTE:
             if not window.records:
                 # Its first page could not be read, so it may be too wide.
                 self.width = min(self.width, max(_MINUTE, -(-seconds // _PARTS)))
-                self._read_in_a_row = self._longest_read = 0
+                self._read_in_a_row = 0
+                self._longest_read = 0
                 self.ledger.release(self.width)
             self._cut_equally(window, max_retries=1)
-        elif all(each.about is not window for each in self.ledger.questions):
+        elif not self._is_asked_about(window):
             # A minute that lies elsewhere shows whether the API is down.
-            self._ask_for(window, end - _MINUTE)
+            self._ask_for(window, window.end - _MINUTE)
 
-    def _ask_for(self, window: Window, start: int) -> None:
+    def _is_asked_about(self, window: Window) -> bool:
+        return window in [question.about for question in self.ledger.questions]
+
+    def _ask_for(
+        self,
+        window: Window,
+        start: int,
+    ) -> None:
         """Ask for a minute, to decide about a failed window."""
-        minute = Question(start, start + _MINUTE, max_retries=0, about=window)
+        minute = Question(
+            start,
+            start + _MINUTE,
+            max_retries=0,
+            about=window,
+        )
         self.ledger.questions.append(minute)
 
-    def note_down(self, window: Window, question: Question) -> None:
+    def note_down(
+        self,
+        window: Window,
+        question: Question,
+    ) -> None:
         """Note that a minute of a failed window failed, too.
 
         An API may not return the newest minutes yet, so the API counts as down when the
@@ -177,7 +209,11 @@ class Search:
         # An earlier run has emitted what it could read of it.
         window.pages.clear()
 
-    def _leave(self, window: Window, hole_start: int) -> None:
+    def _leave(
+        self,
+        window: Window,
+        hole_start: int,
+    ) -> None:
         """Leave a window as a hole, or end the reading if too much cannot be read."""
         if window.end - hole_start > _LONGEST_HOLE:
             window.state = State.FATAL
@@ -185,9 +221,22 @@ class Search:
         window.state = State.LEFT
         self._hole = hole_start, window.end
         # The hole explains the failures, so it was not the width.
-        self.width, self._longest_read = self.widest, inf
+        self.width = self.widest
+        self._longest_read = inf
 
-    def _cut_equally(self, window: Window, **how: int) -> None:
+    def _cut_equally(
+        self,
+        window: Window,
+        **how: int,
+    ) -> None:
         parts = window.seconds if window.seconds <= _FEW_SECONDS else _PARTS
-        ready = self.equal_parts(window.start, window.end, parts)
-        self.ledger.cut(window, ready, **how)
+        ready = self.equal_parts(
+            window.start,
+            window.end,
+            parts,
+        )
+        self.ledger.cut(
+            window,
+            ready,
+            **how,
+        )

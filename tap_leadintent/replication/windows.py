@@ -16,6 +16,7 @@ early (`caps.py`). A question is a query that decides about other windows. All i
 are in UTC seconds since 1970.
 """
 
+from collections.abc import Sequence
 from math import ceil, inf
 
 from tap_leadintent.replication.caps import Caps, Ended, Verdict
@@ -93,7 +94,8 @@ class Windows:
         if most_pages < MOST_PAGES:
             # So that a run with few requests can complete one.
             self.rounding.shortest = 1
-        self._caps, self._now = caps, now
+        self._caps = caps
+        self._now = now
         self.readers = readers
         """How many windows are read at once; it may change while they are read."""
         self._most_pages = most_pages
@@ -110,9 +112,18 @@ class Windows:
             for window in unread:
                 self._probe(window, 1)
         elif unread:
-            short = samples(unread[0].start, unread[0].end, widest)
+            short = samples(
+                unread[0].start,
+                unread[0].end,
+                widest,
+            )
             most = self._limited(_PROBE_PAGES)
-            self.ledger.cut(unread[0], short, is_probe=True, max_pages=most)
+            self.ledger.cut(
+                unread[0],
+                short,
+                is_probe=True,
+                max_pages=most,
+            )
 
     def pages_per_hour(self) -> int:
         """Return how many pages an hour there are where the reading has come to.
@@ -156,33 +167,53 @@ class Windows:
             A window, or a question. None when there is nothing to request now: nothing
             is unread, or something that is being read has to come back first.
         """
-        while (front := self.ledger.front) and front.state is not State.FATAL:
-            windows = [front] if is_full else [*self.ledger]
-            questions = [each for each in self.ledger.questions if each.is_open]
-            self.ledger.questions = questions
-            ready = (w for w in [*questions, *windows] if w.state is State.READY)
-            window = min(ready, key=_order, default=None)
-            # A list is given as it arrives, so its pages make room.
-            if window and (self.range_name or not is_full):
-                if not window.query:
-                    window.max_retries = self._search.retries_of(window)
-                window.state = State.REQUESTED
-                return window
-            # What holds for the one with the most records holds for the others.
-            doubtful = max(
-                (window for window in windows if window.state is State.DOUBTFUL),
-                key=lambda window: window.records,
-                default=None,
-            )
-            # One comparison at a time, as it may tell enough for all.
-            if any(q.about and q.about.state is State.DOUBTFUL for q in questions):
-                doubtful = None
-            if doubtful is not front and self._plan(is_full=is_full):
-                continue
-            if not doubtful:
+        while True:
+            front = self.ledger.front
+            if not front or front.state is State.FATAL:
                 return None
-            self._compare(doubtful)
-        return None
+            windows = [front] if is_full else [*self.ledger]
+            self.ledger.close_questions()
+            ready = self._first_ready(windows)
+            # A list is given as it arrives, so its pages make room.
+            if ready and (self.range_name or not is_full):
+                if not ready.query:
+                    ready.max_retries = self._search.retries_of(ready)
+                ready.state = State.REQUESTED
+                return ready
+            doubtful = self._to_compare(windows)
+            # The oldest window is needed before anything else can be given.
+            if doubtful is front:
+                self._compare(front)
+            elif self._plan(is_full=is_full):
+                continue
+            elif doubtful:
+                self._compare(doubtful)
+            else:
+                return None
+
+    def _first_ready(self, windows: Sequence[Window]) -> Window | None:
+        """Return what is requested first of these windows and of the questions."""
+        candidates = [*self.ledger.questions, *windows]
+        ready = [each for each in candidates if each.state is State.READY]
+        return min(
+            ready,
+            key=_order,
+            default=None,
+        )
+
+    def _to_compare(self, windows: Sequence[Window]) -> Window | None:
+        """Return which of these windows is compared with a wider query next, if any."""
+        # One comparison at a time, as it may tell enough for all.
+        for question in self.ledger.questions:
+            if question.about and question.about.state is State.DOUBTFUL:
+                return None
+        # What holds for the one with the most records holds for the others.
+        doubtful: Window | None = None
+        for window in windows:
+            is_longer = not doubtful or window.records > doubtful.records
+            if window.state is State.DOUBTFUL and is_longer:
+                doubtful = window
+        return doubtful
 
     def _plan(self, *, is_full: bool) -> bool:
         """Choose what becomes ready of what is unread; return whether anything does."""
@@ -193,9 +224,7 @@ class Windows:
         if is_full:
             # Where no density is known, the window is as long as it may be.
             density = max(density, unread.least_density, 1e-9)
-        elif any(each.is_probe for each in self.ledger.of(State.REQUESTED)) or any(
-            each.start < unread.start for each in self.ledger.of(State.FAILED)
-        ):
+        elif self._must_wait(unread):
             return False
         # A window that was cut has shown that it is denser than what was read before.
         elif unread.least_density and unread.least_density >= _MUCH_DENSER * density:
@@ -213,8 +242,23 @@ class Windows:
                 self._probe(each, 1)
         return True
 
-    def _plan_ordinary(self, unread: Window, density: float) -> None:
-        pages = density * sum(each.seconds for each in self.ledger.of(State.UNREAD))
+    def _must_wait(self, unread: Window) -> bool:
+        """Return whether something that is read has to come back first."""
+        for probe in self.ledger.of(State.REQUESTED):
+            if probe.is_probe:
+                return True
+        oldest_failed = next(self.ledger.of(State.FAILED), None)
+        return oldest_failed is not None and oldest_failed.start < unread.start
+
+    def _plan_ordinary(
+        self,
+        unread: Window,
+        density: float,
+    ) -> None:
+        seconds_left = 0
+        for each in self.ledger.of(State.UNREAD):
+            seconds_left += each.seconds
+        pages = density * seconds_left
         # Where records come evenly, the last page would otherwise often be full, as if
         # the query had been capped.
         most = min(PAGES, max(1, self._most_pages / 2))
@@ -223,14 +267,37 @@ class Windows:
         end = min(unread.end, unread.start + min(seconds, self._search.width))
         # One window shows whether all may be so long.
         is_probe = self._search.is_new(end - unread.start)
-        self.ledger.cut(unread, [(unread.start, end)], is_probe=is_probe)
+        self.ledger.cut(
+            unread,
+            [(unread.start, end)],
+            is_probe=is_probe,
+        )
 
-    def _probe(self, window: Window, count: int, max_pages: int = _PROBE_PAGES) -> None:
-        parts = self._search.equal_parts(window.start, window.end, count)
+    def _probe(
+        self,
+        window: Window,
+        count: int,
+        max_pages: int = _PROBE_PAGES,
+    ) -> None:
+        parts = self._search.equal_parts(
+            window.start,
+            window.end,
+            count,
+        )
         most = self._limited(max_pages)
-        self.ledger.cut(window, parts, is_probe=True, max_pages=most)
+        self.ledger.cut(
+            window,
+            parts,
+            is_probe=True,
+            max_pages=most,
+        )
 
-    def take(self, window: Window, page: Page, total: int) -> None:
+    def take(
+        self,
+        window: Window,
+        page: Page,
+        total: int,
+    ) -> None:
         """Note that a page has arrived, and decide what becomes of its window.
 
         Args:
@@ -238,10 +305,16 @@ class Windows:
             page: The page.
             total: How many records its query has returned, with this page.
         """
-        records, has_more = page.records, page.has_more
+        records = page.records
+        has_more = page.has_more
         self._search.has_read = True
-        self._caps.note_page(total=total, records=records, previous=window.last)
-        window.last, window.records = records or window.last, total
+        self._caps.note_page(
+            total=total,
+            records=records,
+            previous=window.last,
+        )
+        window.last = records or window.last
+        window.records = total
         window.state = State.READY if has_more else State.DOUBTFUL
         if isinstance(window, Question):
             self._answer(window)
@@ -250,21 +323,32 @@ class Windows:
             if records and total == records:
                 self.rounding.note_first_page(window, page.fingerprint)
             if not has_more:
-                self._density.note(window.start, window.end, window.shares)
+                self._density.note(
+                    window.start,
+                    window.end,
+                    window.shares,
+                )
             elif self._is_too_long(window):
                 self._cut_long(window)
         self._judge()
 
-    def fail(self, window: Window, error: BaseException) -> None:
+    def fail(
+        self,
+        window: Window,
+        error: BaseException,
+    ) -> None:
         """Note that a request has failed, and decide what becomes of its window.
 
         Args:
             window: The window, or a question.
             error: Why it failed.
         """
-        window.state, window.error = State.FATAL, error
         if isinstance(error, CutError):
-            window.state, window.error = State.FAILED, error.reason
+            window.state = State.FAILED
+            window.error = error.reason
+        else:
+            window.state = State.FATAL
+            window.error = error
         if isinstance(window, Question):
             self._answer(window)
             self._judge()
@@ -279,13 +363,19 @@ class Windows:
             return
         seconds = _COMPARED * self._search.widest
         end = max(window.end, min(self._now, window.end + seconds // 2))
-        wider = Question(end - seconds, end, max_retries=1, about=window)
+        wider = Question(
+            end - seconds,
+            end,
+            max_retries=1,
+            about=window,
+        )
         self.ledger.questions.append(wider)
 
     def _answer(self, question: Question) -> None:
         """Decide what follows from a page of a question, or from its failure."""
-        about, is_at_end = question.about, question.state is not State.READY
+        about = question.about
         if about and about.state is State.DOUBTFUL:
+            is_at_end = question.state is not State.READY
             if question.state is State.FATAL:
                 about.state = State.FATAL
                 about.error = question.error
@@ -319,8 +409,16 @@ class Windows:
             elif verdict is Verdict.CAPPED:
                 # A part that holds nearly all of it is cut soon.
                 most = self._limited(ceil(window.shares / _FEW_PARTS**2) + 1)
-                parts = self._search.equal_parts(window.start, window.end, _FEW_PARTS)
-                self.ledger.cut(window, parts, max_pages=most)
+                parts = self._search.equal_parts(
+                    window.start,
+                    window.end,
+                    _FEW_PARTS,
+                )
+                self.ledger.cut(
+                    window,
+                    parts,
+                    max_pages=most,
+                )
                 self._search.decide()
 
     def _note_read(self, window: Window) -> None:
@@ -333,7 +431,7 @@ class Windows:
 
     def _is_too_long(self, window: Window) -> bool:
         """Return whether a window is cut although another page is to come."""
-        reading = sum(1 for _ in self.ledger.of(State.READY, State.REQUESTED))
+        reading = len([*self.ledger.of(State.READY, State.REQUESTED)])
         is_idle = reading < self.readers and not any(self.ledger.of(State.UNREAD))
         # Readers that have nothing else to do read its parts.
         most = _LONGEST_IDLE if is_idle and not window.is_probe else inf
@@ -351,7 +449,11 @@ class Windows:
             self.ledger.cut(window)
             return
         self._is_quiet = False
-        self._probe(window, _FEW_PARTS, _LONGEST_QUIET_QUERY)
+        self._probe(
+            window,
+            _FEW_PARTS,
+            _LONGEST_QUIET_QUERY,
+        )
 
 
 def _order(window: Window) -> int:
