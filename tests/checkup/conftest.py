@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from tap_leadintent.api.limits import Limits
 from tap_leadintent.checkup.cli import columns_main, main
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, Json, Run
+from tests.support.helpers import API_KEY, Clock, Json, Run
 from tests.support.in_process import run_checkup
 from tests.support.runs import CLOCK, SINCE
 
@@ -31,11 +30,13 @@ def history(sandbox: Sandbox) -> Callable[..., None]:
 
 @pytest.fixture
 def settings(
-    history: Callable[..., None], config: Json, monkeypatch: pytest.MonkeyPatch
+    history: Callable[..., None],
+    config: Json,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Json:
-    monkeypatch.setattr(
-        TapLeadIntent, "limits", Limits(longest_backoff=0.001, longest_refusal=0.05)
-    )
+    # The check-up has one thread, so nothing happens while it waits.
+    monkeypatch.setattr(TapLeadIntent, "limits", clock.limits)
     history(sizes=SIZES)
     return {**config, "max_retries": 1}
 
