@@ -1,6 +1,7 @@
 """Asks all questions, and collects the findings."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.resources import files
 from typing import Literal
@@ -8,9 +9,10 @@ from typing import Literal
 import click
 import msgspec
 
-from tap_leadintent.checkup import questions, ranges
-from tap_leadintent.checkup.probe import Probe, TooFewError, UnsettledError
+from tap_leadintent.checkup import fields, questions, ranges, signals
+from tap_leadintent.checkup.probe import Found, Probe, TooFewError, UnsettledError
 from tap_leadintent.checkup.report import Finding, replication_command
+from tap_leadintent.checkup.wording import explain
 from tap_leadintent.errors import StreamError
 
 
@@ -37,7 +39,8 @@ QUESTIONS = msgspec.toml.decode(
     files(__package__).joinpath("questions.toml").read_bytes(), type=dict[str, Question]
 )
 """The questions by the name of their function."""
-_ANSWERS = {**vars(ranges), **vars(questions)}
+
+_ROOMS = (questions, ranges, signals, fields)
 
 
 def ask_all(probes: list[Probe], can_read: list[Probe]) -> Iterator[Finding]:
@@ -50,47 +53,76 @@ def ask_all(probes: list[Probe], can_read: list[Probe]) -> Iterator[Finding]:
     Yields:
         The findings.
     """
-    ranged = [probe for probe in can_read if probe.ranges]
-    asked = {
-        "run": can_read[:1],
-        "endpoint": probes,
-        "stream": can_read,
-        "times": [probe for probe in can_read if probe.stream.time_fields],
-        "history": ranged,
-        "list": [probe for probe in ranged if not probe.list_fields],
-        "range": [part for probe in ranged for part in probe.ranges],
-    }
+    asked = defaultdict[str, list[Probe]](list)
+    asked["run"] = can_read[:1]
+    asked["endpoint"] = probes
+    asked["stream"] = can_read
+    for probe in can_read:
+        if probe.stream.time_fields:
+            asked["times"].append(probe)
+        if probe.ranges:
+            asked["history"].append(probe)
+            asked["range"].extend(probe.ranges)
+            if not probe.list_fields:
+                asked["list"].append(probe)
     for name, question in QUESTIONS.items():
         left = f"({probes[0].api.left} requests left)"
         click.echo(f"{question.group}: {question.text} {left}", err=True)
         for probe in asked[question.scope]:
-            yield from _ask(name, question, probe)
+            yield from _ask(
+                name,
+                question,
+                probe,
+            )
 
 
-def _ask(name: str, question: Question, probe: Probe) -> Iterator[Finding]:
+def _ask(
+    name: str,
+    question: Question,
+    probe: Probe,
+) -> Iterator[Finding]:
     """Yield the answer, unless the question makes no sense there."""
     stream = probe.stream
-    about = f"{stream.name}.{probe.range}".removesuffix(".")
-    about = "" if question.scope == "run" else about
-    asked = (question.group, question.text, question.assumed, about)
+    finding = Finding(
+        question.group,
+        question.text,
+        question.assumed,
+        "",
+        "unknown",
+    )
+    if question.scope != "run":
+        finding.about = f"{stream.name}.{probe.range}".removesuffix(".")
     try:
-        chosen, found = _ANSWERS[name](probe)
+        chosen, found = _find_answer(name)(probe)
     except (UnsettledError, StreamError) as error:
-        reason = questions.explain(error)
+        reason = explain(error)
         if reason:
-            finding = Finding(*asked, "unknown", f"cannot be settled: {reason}")
+            finding.answer = f"cannot be settled: {reason}"
             finding.lacks_records = isinstance(error, TooFewError)
             yield finding
         return
     case = question.cases[chosen]
     method = "FULL_TABLE" if stream.is_incremental else "INCREMENTAL"
-    values = {name: each for name, each in found.items() if each is not None}
-    values["stream"] = stream.name
+    values = {"stream": stream.name}
     values[f"as_{method.lower()}"] = replication_command(stream.name, method)
-    finding = Finding(*asked, "differs" if case.meaning else "as described")
+    values.update({key: value for key, value in found.items() if value is not None})
+    finding.verdict = "differs" if case.meaning else "as described"
     finding.answer = case.answer.format_map(values)
     finding.meaning = case.meaning.format_map(values)
     # Where a value is missing, the action would change nothing.
     with suppress(KeyError):
         finding.action = case.action.format_map(values)
     yield finding
+
+
+def _find_answer(name: str) -> Callable[[Probe], Found]:
+    """Return the function that answers a question."""
+    for room in _ROOMS:
+        answer: Callable[[Probe], Found] | None = getattr(
+            room,
+            name,
+            None,
+        )
+        if answer:
+            return answer
+    raise LookupError(name)

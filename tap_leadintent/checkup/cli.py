@@ -14,6 +14,7 @@ from tap_leadintent.checkup.check import ask_all
 from tap_leadintent.checkup.probe import DAY, Api, Probe, readable
 from tap_leadintent.checkup.report import Report, write
 from tap_leadintent.checkup.statements import write_statements
+from tap_leadintent.checkup.suggestions import suggest
 from tap_leadintent.checkup.volume import estimate
 from tap_leadintent.openapi import STREAM_NAMES
 from tap_leadintent.singer import files, log
@@ -26,43 +27,81 @@ from tap_leadintent.times import format_instant
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 _version = click.version_option(package_name="tap-leadintent")
-_config = click.option("--config", default="ENV", help="JSON file of settings, or ENV.")
+_config = click.option(
+    "--config",
+    default="ENV",
+    help="JSON file of settings, or ENV.",
+)
 _NAMES = click.Choice(STREAM_NAMES)
-_MOST: dict[str, Any] = {"type": click.IntRange(min=1), "show_default": True}
+_MOST: dict[str, Any] = {
+    "type": click.IntRange(min=1),
+    "show_default": True,
+}
 _FILES: dict[str, Any] = {"type": (_NAMES, click.File(encoding="utf-8"))}
 
 
 @click.command(context_settings=_HELP)
 @_config
 @_version
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, not text.")
-@click.option("--stream", multiple=True, type=_NAMES, help="Check only this stream.")
-@click.option("--max-requests", default=150, help="Most requests to send.", **_MOST)
-def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) -> None:
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print JSON, not text.",
+)
+@click.option(
+    "--stream",
+    multiple=True,
+    type=_NAMES,
+    help="Check only this stream.",
+)
+@click.option(
+    "--max-requests",
+    default=150,
+    help="Most requests to send.",
+    **_MOST,
+)
+def main(
+    config: str,
+    stream: list[str],
+    max_requests: int,
+    *,
+    as_json: bool,
+) -> None:
     """Find out how the API behaves, with the settings of tap-leadintent.
 
     Prints what the API does, what that means, and which settings to change. The output
     holds no record, no id and no key. Exit code: 0 if nothing needs to be done, 1 if
     something does, 2 if the check-up could not be run, 130 after Ctrl-C.
     """
-    report, began = Report(), time.monotonic()
+    report = Report()
+    began = time.monotonic()
     with short_errors(code=2):
         settings = read_settings(config)
         tap = _connect(settings)
         api = Api(tap, max_requests)
-        streams = [name for name in STREAM_NAMES if name in (stream or STREAM_NAMES)]
-        probes = [Probe(tap.endpoint_streams[name], api) for name in streams]
+        probes = list[Probe]()
+        for name in STREAM_NAMES:
+            if name in (stream or STREAM_NAMES):
+                probes.append(Probe(tap.endpoint_streams[name], api))
         try:
             can_read = readable(probes)
             report.findings.extend(ask_all(probes, can_read))
             if can_read:
-                estimate(report, can_read, has_start="start_date" in settings)
+                estimate(report, can_read)
+                suggest(
+                    report,
+                    can_read,
+                    has_start="start_date" in settings,
+                )
         except KeyboardInterrupt:
             report.is_interrupted = True
     report.requests = max_requests - api.left
     report.seconds = round(time.monotonic() - began, 1)
-    as_bytes = msgspec.json.format(msgspec.json.encode(report))
-    click.echo(as_bytes if as_json else "\n".join(write(report)))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(report)))
+    else:
+        click.echo("\n".join(write(report)))
     if report.is_interrupted:
         sys.exit(130)
     needs_action = any(finding.action for finding in report.findings)
@@ -72,11 +111,28 @@ def main(config: str, stream: list[str], max_requests: int, *, as_json: bool) ->
 @click.command(context_settings=_HELP)
 @_config
 @_version
-@click.option("--pages", default=5, help="Pages to read of each stream.", **_MOST)
-@click.option("--records", multiple=True, metavar="STREAM FILE", **_FILES)
-@click.option("--catalog", is_flag=False, flag_value="", metavar="[FILE]")
 @click.option(
-    "--statements", is_flag=True, help="Print SQL that clears excluded fields."
+    "--pages",
+    default=5,
+    help="Pages to read of each stream.",
+    **_MOST,
+)
+@click.option(
+    "--records",
+    multiple=True,
+    metavar="STREAM FILE",
+    **_FILES,
+)
+@click.option(
+    "--catalog",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE]",
+)
+@click.option(
+    "--statements",
+    is_flag=True,
+    help="Print SQL that clears excluded fields.",
 )
 def columns_main(
     config: str,
@@ -109,7 +165,11 @@ def columns_main(
         for entry in document.get("streams", ()):
             schema = entry.setdefault("schema", {})
             found[entry["tap_stream_id"]] = schema.setdefault("properties", {})
-        columns.extend(tap, found, samples or columns.sample(tap, pages))
+        columns.extend(
+            tap,
+            found,
+            samples or columns.sample(tap, pages),
+        )
     own = {name: found[name] for name in sorted(found) if found[name]}
     click.echo(json.dumps(document or own, indent=2 if document else None))
 
@@ -117,7 +177,10 @@ def columns_main(
 def _connect(settings: dict[str, Any], *, validate: bool = True) -> TapLeadIntent:
     """Create the tap; the last year counts if there is no `start_date`."""
     year_ago = format_instant(int(time.time()) - 365 * DAY)[:10]
-    config = {"start_date": year_ago, **settings}
+    config = {
+        "start_date": year_ago,
+        **settings,
+    }
     tap = TapLeadIntent(config=config, validate_config=validate)
     log.redact_whole_log()
     for name, method in selected_streams(STREAM_NAMES, None).items():

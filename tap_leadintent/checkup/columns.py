@@ -6,7 +6,6 @@ with mixed types, with nulls only, or with a name that warehouses may confuse st
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TextIO
 
@@ -47,13 +46,20 @@ def sample(tap: TapLeadIntent, pages: int) -> dict[str, list[Record]]:
         RunError: No stream can be read.
     """
     api = Api(tap, _MOST_REQUESTS)
-    streams = [s for name, s in tap.endpoint_streams.items() if not is_documented(name)]
-    can_read = readable([Probe(stream, api) for stream in streams], pages)
-    return {probe.stream.name: [*probe.records.values()] for probe in can_read}
+    probes = list[Probe]()
+    for name, stream in tap.endpoint_streams.items():
+        if not is_documented(name):
+            probes.append(Probe(stream, api))
+    samples = dict[str, list[Record]]()
+    for probe in readable(probes, pages):
+        samples[probe.stream.name] = list(probe.records.values())
+    return samples
 
 
 def extend(
-    tap: TapLeadIntent, columns: Columns, samples: Mapping[str, Sequence[Record]]
+    tap: TapLeadIntent,
+    columns: Columns,
+    samples: Mapping[str, Sequence[Record]],
 ) -> None:
     """Add columns that are inferred from samples.
 
@@ -63,8 +69,12 @@ def extend(
         samples: Records by stream.
     """
     for name, records in samples.items():
-        stream, own = tap.endpoint_streams[name], columns.setdefault(name, {})
-        declared = {**stream.schema["properties"], **own}
+        stream = tap.endpoint_streams[name]
+        own = columns.setdefault(name, {})
+        declared = {
+            **stream.schema["properties"],
+            **own,
+        }
         own |= infer(stream.exclusion.apply(records), declared)
 
 
@@ -80,34 +90,57 @@ def infer(records: Sequence[Record], declared: Collection[str]) -> dict[str, Sch
         matter.
     """
     builder = SchemaBuilder()
+    spellings = dict[str, set[str]]()
+    for name in {*declared}.union(*records):
+        spellings.setdefault(name.lower(), set()).add(name)
     for record in records:
-        builder.add_object({n: each for n, each in record.items() if each is not None})
+        values = {name: value for name, value in record.items() if value is not None}
+        builder.add_object(values)
+    columns = dict[str, Schema]()
     fields = builder.to_schema().get("properties", {})
-    spellings = Counter(n.lower() for n in {*declared}.union(*records))
-    return {
-        name: _column(name, fields[name], [each.get(name) for each in records])
-        for name in sorted(fields.keys() - declared)
+    for name in sorted(fields.keys() - declared):
         # A field with several types has a list of them, or no type.
-        if isinstance(fields[name].get("type"), str)
-        if _SAFE_NAME.fullmatch(name) and redact(name) == name
-        if spellings[name.lower()] == 1
-    }
+        has_one_type = isinstance(fields[name].get("type"), str)
+        is_safe = _SAFE_NAME.fullmatch(name) and redact(name) == name
+        if has_one_type and is_safe and len(spellings[name.lower()]) == 1:
+            values_of_it = [record.get(name) for record in records]
+            columns[name] = _column(
+                name,
+                fields[name],
+                values_of_it,
+            )
+    return columns
 
 
-def _column(name: str, field: Schema, values: Sequence[Any]) -> Schema:
-    column = _nullable(field["type"])
-    if field["type"] == "array":
-        types = field.get("items", {}).get("type", [])
-        item_types = {types} if isinstance(types, str) else {*types}
-        item_types -= {"null"}
+def _column(
+    name: str,
+    field: Schema,
+    values: Sequence[Any],
+) -> Schema:
+    """Return the schema of a column for a field with one type."""
+    kind = field["type"]
+    column = _nullable(kind)
+    if kind == "array":
+        item_types = _item_types(field)
         # Without `items`, loaders take any list. `target-postgres` cannot load lists
         # of lists into the column that it makes for `items`.
         if len(item_types) == 1 and "array" not in item_types:
             column["items"] = _nullable(item_types.pop())
-    is_time = (each is None or utc_timestamp(each) for each in values)
-    if field["type"] == "string" and name.endswith(_TIME_NAMES) and all(is_time):
+    if kind == "string" and name.endswith(_TIME_NAMES) and _are_times(values):
         column["format"] = "date-time"
     return column
+
+
+def _item_types(field: Schema) -> set[str]:
+    """Return the types of the items of a list, without null."""
+    types = field.get("items", {}).get("type", [])
+    found = {types} if isinstance(types, str) else {*types}
+    return found - {"null"}
+
+
+def _are_times(values: Sequence[Any]) -> bool:
+    """Return whether all values are times, or null."""
+    return all(value is None or utc_timestamp(value) for value in values)
 
 
 def _nullable(kind: str) -> Schema:

@@ -61,17 +61,31 @@ class History:
     unit: int = 1
     """Seconds that ranges are rounded to."""
 
+    cap: int = 0
+    """Records after which the API ends each query; 0 for never."""
+
     pages: list[HistoryPage] = field(default_factory=list)
     """The pages that were asked for."""
 
-    def query(self, range_name: str, interval: Interval, limit: int) -> "HistoryQuery":  # noqa: ARG002
+    def query(
+        self,
+        range_name: str,  # noqa: ARG002
+        interval: Interval,
+        limit: int,  # noqa: ARG002
+    ) -> "HistoryQuery":
         """Begin a query; a page has as many records as the history says."""
         start, end = interval
         start -= OVERLAP_SECONDS
         start -= start % self.unit
         end += -(end + 1) % self.unit
+        first = bisect_left(self.times, start)
+        after = bisect_right(self.times, end)
+        if self.cap:
+            after = min(after, first + self.cap)
         return HistoryQuery(
-            self, bisect_left(self.times, start), bisect_right(self.times, end)
+            self,
+            first,
+            after,
         )
 
     def parse(self, body: bytes) -> HistoryPage:
@@ -93,12 +107,20 @@ class HistoryQuery:
     """The first record after these."""
     records: int = 0
 
-    def fetch(self, stopped: Event, max_retries: float) -> HistoryPage:  # noqa: ARG002
+    def fetch(
+        self,
+        stopped: Event,  # noqa: ARG002
+        max_retries: float,  # noqa: ARG002
+    ) -> HistoryPage:
         """Return the next page."""
         place = self.first + self.records
         records = min(self.history.page, self.after - place)
         self.records += records
-        page = HistoryPage(place, records, place + records < self.after)
+        page = HistoryPage(
+            place,
+            records,
+            place + records < self.after,
+        )
         self.history.pages.append(page)
         return page
 
@@ -137,7 +159,7 @@ def play(  # noqa: PLR0913 - what a run depends on
         complete_to=lambda: now,
         save=lambda: None,
         readers=readers,
-        at_once=lambda: readers,
+        at_once=lambda: min(readers, 4 + len(history.pages) // 4),
         widest=widest,
     )
     history.pages.clear()

@@ -1,6 +1,7 @@
-"""Answers the questions of `questions.toml`, each in a function of its name.
+"""Answers the questions about access, pages and lists of `questions.toml`.
 
-`ranges.py` has those about time ranges.
+Each is a function of its name there. `ranges.py` has those about time ranges,
+`signals.py` those about the signals of leads, and `fields.py` those about fields.
 
 A function takes a probe, and returns the case and the values for its text; those that
 are named like a setting are suggested. It raises an `UnsettledError` where the question
@@ -8,31 +9,24 @@ cannot be settled, without a reason where it makes no sense.
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any
+from collections import Counter
+from collections.abc import Set as AbstractSet
 
-from jsonschema import Draft202012Validator
-
-from tap_leadintent import openapi, times
 from tap_leadintent.checkup.probe import (
     DAY,
     PAGE,
+    ROUND,
     Answer,
+    Found,
     Path,
     Probe,
     TooFewError,
     UnsettledError,
 )
+from tap_leadintent.checkup.wording import explain, is_safe, names
 from tap_leadintent.errors import StreamError
-from tap_leadintent.singer.log import redact
+from tap_leadintent.words import counted
 
-Found = tuple[str, dict[str, Any]]
-"""The case that a question has found, and the values for its text."""
-
-_SAFE_NAME = re.compile(r"[A-Za-z_][\w-]{0,62}(\.[A-Za-z_][\w-]{0,62})?", re.ASCII)
-_is_type = Draft202012Validator.TYPE_CHECKER.is_type
 _FEW = 3
 """Fewer records have no order."""
 
@@ -42,111 +36,149 @@ _SKEW = 60
 LONG_LIST = 11
 """Pages of a list that likely has no end at a round number."""
 
-_DAYS_BACK = (60, 180, 365)
+_DAYS_BACK = (30, 60, 180, 365)
 """How long ago the months begin that a list is compared with."""
 
+_NO_RIGHT = {401, 403}
 
-def names(fields: Iterable[str]) -> str:
-    """Write names of fields; what may be a value or a key is only counted."""
-    unique = {*fields}
-    shown = {n for n in unique if _SAFE_NAME.fullmatch(n) and redact(n) == n}
-    hidden = len(unique - shown)
-    return ", ".join([*sorted(shown), *[f"{hidden} with unusual names"][:hidden]])
+_TOO_MANY = 429
 
-
-def explain(error: StreamError | UnsettledError) -> str:
-    """Return why a question has no answer, without the words of the server."""
-    if isinstance(error, UnsettledError):
-        return str(error)
-    return f"HTTP {error.status}" if error.status else f"{error.reason}"
-
-
-def _walk(
-    fields: Mapping[str, Any], inside: str | None = None
-) -> Iterator[tuple[Path, Any]]:
-    """Yield the fields of a record or a schema, and those within them, by path.
-
-    Args:
-        fields: The fields by name.
-        inside: The key of the inner fields, None if a field holds them itself.
-    """
-    for name, value in fields.items():
-        yield (name,), value
-        within = value.get(inside, {}) if inside else value
-        for each in within if isinstance(within, dict) else ():
-            yield (name, each), within[each]
-
-
-def time_paths(page: Answer) -> list[Path]:
-    """Return the paths of the fields that hold a time in all records of a page."""
-    first = page.records[0] if page.records else {}
-    return [path for path, _ in _walk(first) if all(page.times(path))]
+_LIMIT_VALUE = re.compile(r"\d{1,9}(;\s*w=\d{1,9})?", re.ASCII)
+"""The value of a header that names a limit, with its window of seconds."""
 
 
 def may_read(probe: Probe) -> Found:
     """May the key read the endpoint?"""
     try:
-        return "yes", {"seconds": round(probe.pages()[0].seconds, 3)}
+        probe.pages()
     except StreamError as error:
-        return "no", {"reason": explain(error)}
+        case = "no_right" if error.status in _NO_RIGHT else "fails"
+        return case, {"reason": explain(error)}
+    return "yes", {}
+
+
+def accepts_limit(probe: Probe) -> Found:
+    """May a request ask for 100 records? Smaller limits are tried if it may not."""
+    most = probe.api.limit
+    if most == PAGE:
+        return "yes", {}
+    is_refused = probe.stream.settings.page_size > most
+    return "no", {
+        "records": most,
+        "page_size": most if is_refused else None,
+    }
 
 
 def is_clock_right(probe: Probe) -> Found:
     """Is the server's clock right?"""
-    if (ahead := probe.api.ahead) is None:
+    ahead = probe.api.ahead
+    if ahead is None:
         raise UnsettledError("responses have no Date header")
-    return "yes" if abs(ahead) <= _SKEW else "no", {"seconds": abs(ahead)}
+    case = "yes" if abs(ahead) <= _SKEW else "no"
+    return case, {"seconds": abs(ahead)}
 
 
 def speaks_of_limits(probe: Probe) -> Found:
-    """Which headers speak of limits, and were requests refused?"""
-    headers = {name.lower() for each in probe.api.heard for name in each.headers}
-    limits = names(n for n in headers if "limit" in n or n == "retry-after") or "none"
-    refused = [each.status_code for each in probe.api.heard].count(429)
-    return "refused" if refused else "yes", {"names": limits, "records": refused}
+    """Which limits do the headers name, and were requests refused?"""
+    values = dict[str, str]()
+    refused = 0
+    for response in probe.api.heard:
+        refused += response.status_code == _TOO_MANY
+        for name, value in response.headers.items():
+            values[name.lower()] = value
+    limits = list[str]()
+    unusual = list[str]()
+    for name, value in sorted(values.items()):
+        if "limit" not in name and name != "retry-after":
+            continue
+        if not is_safe(name):
+            unusual.append(name)
+        elif _LIMIT_VALUE.fullmatch(value) and name.endswith(("limit", "policy")):
+            limits.append(f"{name} ({value})")
+        else:
+            limits.append(name)
+    if unusual:
+        limits.append(names(unusual))
+    case = "refused" if refused else "yes"
+    requests = counted(refused, "request")
+    return case, {
+        "names": ", ".join(limits) or "none",
+        "records": requests,
+    }
 
 
-def _first_page(probe: Probe) -> Answer:
-    if len((first := probe.pages()[0]).keys) < _FEW:
+def first_page(probe: Probe) -> Answer:
+    """Return the first page of the list.
+
+    Raises:
+        TooFewError: It has too few records to tell anything.
+    """
+    first = probe.pages()[0]
+    if len(first.keys) < _FEW:
         raise TooFewError(f"there are fewer than {_FEW} records")
     return first
 
 
 def keeps_order(probe: Probe) -> Found:
     """Does the same request give the same order, and which one?"""
-    first = _first_page(probe)
-    again = probe.ask(probe.list_fields, limit=PAGE - 1).keys
+    first = first_page(probe)
+    again = probe.ask(probe.list_fields, limit=first.limit - 1)
     # A new record may have come between the two requests.
-    in_both = {*first.keys}.intersection(again)
-    orders = [[k for k in keys if k in in_both] for keys in (first.keys, again)]
-    if orders[0] != orders[1]:
+    in_both = {*first.keys}.intersection(again.keys)
+    order = [key for key in first.keys if key in in_both]
+    order_again = [key for key in again.keys if key in in_both]
+    if order != order_again:
         return "no", {}
-    for path in time_paths(first):
-        at = first.times(path)
-        if at[0] != at[-1] and sorted(at) in (at, at[::-1]):
-            order = "oldest" if at[0] < at[-1] else "newest"
-            return "yes", {"order": f"{order} first by {names(['.'.join(path)])}"}
+    for path in first.time_paths:
+        sorting = _sorting(first, path)
+        if sorting:
+            return "yes", {"order": f"{sorting} first by {names(['.'.join(path)])}"}
     return "yes", {"order": "not sorted by a time of the records"}
+
+
+def _sorting(page: Answer, path: Path) -> str:
+    """Return whether records are sorted by a field: "oldest", "newest" or empty."""
+    at = page.times(path)
+    ascending = sorted(at)
+    if ascending[0] == ascending[-1]:
+        return ""
+    if at == ascending:
+        return "oldest"
+    ascending.reverse()
+    return "newest" if at == ascending else ""
 
 
 def do_pages_follow(probe: Probe) -> Found:
     """Do three pages follow one another without repetition?"""
-    first = _first_page(probe)
-    pages = probe.pages(3, PAGE if first.page.has_more else len(first.keys) // 3)
-    if (last := pages[-1].page.cursor).has_more and not last.next:
+    first = first_page(probe)
+    limit = first.limit if first.page.has_more else len(first.keys) // 3
+    pages = probe.pages(3, limit)
+    last = pages[-1].page.cursor
+    if last.has_more and not last.next:
         return "no_cursor", {}
-    on_pages = Counter(key for page in pages for key in {*page.keys})
+    on_pages = Counter[str]()
+    for page in pages:
+        on_pages.update({*page.keys})
     repeated = on_pages.total() - len(on_pages)
     return "repeated" if repeated else "yes", {"records": repeated}
 
 
 def are_pages_full(probe: Probe) -> Found:
     """How many records does a full page hold?"""
-    full = max(len(each.keys) * each.page.has_more for each in probe.pages(3))
+    if probe.api.limit < PAGE:
+        raise UnsettledError
+    full = 0
+    for page in probe.pages(3):
+        if page.page.has_more:
+            full = max(full, len(page.keys))
     if not full:
         raise TooFewError("all records are on one page")
-    lower = full if probe.stream.config["page_size"] > full else None
-    return "yes" if full >= PAGE else "no", {"records": full, "page_size": lower}
+    is_smaller = probe.stream.settings.page_size > full
+    found = {
+        "records": full,
+        "page_size": full if is_smaller else None,
+    }
+    return "yes" if full >= PAGE else "no", found
 
 
 def obeys_limit(probe: Probe) -> Found:
@@ -155,7 +187,7 @@ def obeys_limit(probe: Probe) -> Found:
     Other questions ask for pages of several sizes. If no page is larger than its limit,
     and one has as many records, it is obeyed.
     """
-    _first_page(probe)
+    first_page(probe)
     longest = 0
     is_full = False
     for answer in probe.known:
@@ -170,76 +202,37 @@ def obeys_limit(probe: Probe) -> Found:
 
 
 def is_list_complete(probe: Probe) -> Found:
-    """Is a list without a range as long as its ranges say?
-
-    It is compared with months that lie further and further back.
-    """
+    """Is a list without a range as long as its ranges say?"""
     pages = probe.pages(LONG_LIST)
     if pages[-1].page.has_more:
         raise UnsettledError(f"it has more than {LONG_LIST} pages")
     listed = set[str]()
     for page in pages:
         listed.update(page.keys)
+    if not lacks_records(probe, listed):
+        return "yes", {}
+    is_round = listed and len(listed) % ROUND == 0
+    return "capped" if is_round else "no", {"records": len(listed)}
+
+
+def lacks_records(
+    probe: Probe,
+    listed: AbstractSet[str],
+    since: int = 0,
+) -> bool:
+    """Return whether a list lacks records that the first time range returns.
+
+    It is compared with months that lie further and further back.
+
+    Args:
+        probe: The probe of the stream.
+        listed: What identifies the records of the list.
+        since: When the list begins, in UTC seconds since 1970.
+    """
     for days in _DAYS_BACK:
         start = probe.api.now - days * DAY
-        for key in probe.ranges[0].keys(start, start + 29 * DAY):
-            if key not in listed:
-                is_round = listed and len(listed) % 50 == 0
-                return "capped" if is_round else "no", {"records": len(listed)}
-    return "yes", {}
-
-
-def _compare(probe: Probe, what: str) -> Found:
-    """Compare the fields of all records with those that are documented."""
-    seen = defaultdict[Path, list[Any]](list)
-    for record in probe.records.values():
-        for path, value in _walk(record):
-            seen[path] += [] if value is None else [value]
-    if not seen:
-        raise TooFewError("there are no records")
-    known = dict(_walk(openapi.record_fields(probe.stream.name), "properties"))
-    objects = {path[:-1] for path in known} | {()}
-    others = {
-        "new": {path for path in seen.keys() - known if path[:-1] in objects},
-        "absent": known.keys() - seen,
-        "type": {
-            path
-            for path in known.keys() & seen.keys()
-            if not all(_is_type(value, known[path]["type"]) for value in seen[path])
-        },
-    }[what]
-    is_gap = what == "new" and not openapi.is_documented(probe.stream.name)
-    case = "undocumented" if is_gap else "yes"
-    return case if others else "no", {"names": names(map(".".join, others))}
-
-
-has_new_fields = partial(_compare, what="new")
-lacks_fields = partial(_compare, what="absent")
-has_other_types = partial(_compare, what="type")
-
-
-def are_keys_unique(probe: Probe) -> Found:
-    """Does each record have an `id`, once on a page, and in one sheet?"""
-    records = [record for page in probe.known for record in page.records]
-    without = sum("id" not in record for record in probe.records.values())
-    if without and openapi.is_documented(probe.stream.name):
-        return "no_id", {"records": without}
-    sheets = {(str(r.get("id")), str(r["sheet"])) for r in records if r.get("sheet")}
-    if several := len(sheets) - len({key for key, _ in sheets}):
-        return "sheets", {"records": several}
-    again = max((len(page.keys) - len({*page.keys}) for page in probe.known), default=0)
-    return "no" if again else "yes", {"records": again}
-
-
-def has_times(probe: Probe) -> Found:
-    """Do all records have the time of their range?"""
-    [(name, path)] = probe.stream.time_fields.items()
-    at = [times.time_at(path, record) for record in probe.records.values()]
-    found = {"records": at.count(None), "all": len(at), "names": ".".join(path)}
-    return "yes" if all(at) else "no", {**found, "range": name}
-
-
-def has_other_fields(probe: Probe) -> Found:
-    """Which fields does the envelope have beside `data` and `cursor`?"""
-    others = names(name for each in probe.known for name in each.page.other_fields)
-    return "yes" if others else "no", {"names": others}
+        if start < since:
+            break
+        if not probe.ranges[0].keys(start, start + 29 * DAY) <= listed:
+            return True
+    return False

@@ -13,12 +13,12 @@ from tap_leadintent import times
 from tap_leadintent.checkup.probe import (
     DAY,
     Answer,
+    Found,
     Path,
     Probe,
     TooFewError,
     UnsettledError,
 )
-from tap_leadintent.checkup.questions import Found, time_paths
 
 _OLDEST = 3_650
 """Days that are old enough."""
@@ -29,7 +29,16 @@ _LONG_AGO = 631_152_000
 _NEAR = (1, 7, 30, 365)
 """Days before now in which a record is looked for that does not show its time."""
 
-UNITS = {"minutes": 60, "hours": 3_600, "days": DAY}
+UNITS = {
+    "minutes": 60,
+    "hours": 3_600,
+    "days": DAY,
+}
+
+_YEAR = 365 * DAY
+
+_WINDOWS = (30, 7, 1)
+"""Days of a window that are tried if the API takes no wider one."""
 
 _WHOLE = ".000000Z"
 
@@ -62,8 +71,12 @@ def find_anchor(probe: Probe) -> Anchor:
         TooFewError: The range returns no record at all.
     """
     page = probe.pages()[0]
-    for path in time_paths(page):
-        anchor = _anchor_by(probe, page, path)
+    for path in page.time_paths:
+        anchor = _anchor_by(
+            probe,
+            page,
+            path,
+        )
         if anchor:
             return anchor
     now = probe.api.now
@@ -71,13 +84,26 @@ def find_anchor(probe: Probe) -> Anchor:
         start = now - days * DAY
         found = probe.between(start, now)
         if found and found.keys:
-            return Anchor(found.keys[0], start, now, ())
+            return Anchor(
+                found.keys[0],
+                start,
+                now,
+                (),
+            )
     raise TooFewError(_NO_RECORD)
 
 
-def _anchor_by(probe: Probe, page: Answer, path: Path) -> Anchor | None:
+def _anchor_by(
+    probe: Probe,
+    page: Answer,
+    path: Path,
+) -> Anchor | None:
     """Return the first record of a page with a whole second, if it lies there."""
-    for key, time in zip(page.keys, page.times(path), strict=True):
+    for key, time in zip(
+        page.keys,
+        page.times(path),
+        strict=True,
+    ):
         if not time.endswith(_WHOLE):
             continue
         second = times.parse_instant(time)
@@ -88,7 +114,12 @@ def _anchor_by(probe: Probe, page: Answer, path: Path) -> Anchor | None:
         oldest = times.format_instant(second - 2 * DAY)
         if min(near.times(path)) < oldest:
             return None
-        return Anchor(key, second, second, path)
+        return Anchor(
+            key,
+            second,
+            second,
+            path,
+        )
     return None
 
 
@@ -153,17 +184,29 @@ def _at_second(probe: Probe) -> Anchor:
     """Return an anchor whose second is known."""
     anchor = _obeying(probe)
     if not anchor.path:
-        raise UnsettledError("no record shows its time there in whole seconds")
+        raise TooFewError("no record shows its time there in whole seconds")
     return anchor
 
 
 def includes_ends(probe: Probe) -> Found:
     """Do the ends of a range belong to it?"""
     key, second, _, _ = _at_second(probe)
-    if probe.holds(key, second, second):
+    if probe.holds(
+        key,
+        second,
+        second,
+    ):
         return "both", {}
-    start = probe.holds(key, second, second + 60)
-    end = probe.holds(key, second - 60, second)
+    start = probe.holds(
+        key,
+        second,
+        second + 60,
+    )
+    end = probe.holds(
+        key,
+        second - 60,
+        second,
+    )
     if start and end:
         return "both", {}
     if start:
@@ -185,7 +228,11 @@ def rounded_to(probe: Probe) -> str:
         other = second - inside
         if inside < unit / 2:
             other += unit - 2
-        if not probe.holds(key, other, other + 1):
+        if not probe.holds(
+            key,
+            other,
+            other + 1,
+        ):
             break
         rounded = name
     return rounded
@@ -197,8 +244,8 @@ def is_rounded(probe: Probe) -> Found:
     return "yes" if unit else "no", {"unit": unit}
 
 
-def _width(probe: Probe, days: int) -> str:
-    """Return what the API makes of a range that is so many days wide.
+def _width(probe: Probe, length: int) -> str:
+    """Return what the API makes of a range that is so many seconds wide.
 
     It asks for a range that ends with the anchor, and for one that begins with it. A
     range that is cut lacks what is at one of its ends, whichever the API cuts off.
@@ -210,12 +257,23 @@ def _width(probe: Probe, days: int) -> str:
         UnsettledError: It cannot be told.
     """
     anchor = _obeying(probe)
-    length = days * DAY
     # A second more, as an end may not belong to the range.
-    end = anchor.end + 1
+    end = min(anchor.end + 1, probe.api.now)
     start = anchor.start - 1
-    before = _part(probe, anchor.key, end - length, end, end - length)
-    after = _part(probe, anchor.key, start, start + length, start + length - DAY)
+    before = _part(
+        probe,
+        anchor.key,
+        end - length,
+        end,
+        end - length,
+    )
+    after = _part(
+        probe,
+        anchor.key,
+        start,
+        start + length,
+        start + length - DAY,
+    )
     if after == "outside":
         after = _last_days(probe, length)
     for outcome in ("cut", "refused"):
@@ -226,7 +284,13 @@ def _width(probe: Probe, days: int) -> str:
     raise UnsettledError("the API refuses the past or the future that it takes")
 
 
-def _part(probe: Probe, key: str, start: int, end: int, far: int) -> str:
+def _part(
+    probe: Probe,
+    key: str,
+    start: int,
+    end: int,
+    far: int,
+) -> str:
     """Return what the API makes of an interval that a record lies in.
 
     Args:
@@ -240,7 +304,11 @@ def _part(probe: Probe, key: str, start: int, end: int, far: int) -> str:
         "yes", "cut" or "refused"; "outside" if the API refuses that day as well, so
         that the width is not the reason.
     """
-    held = probe.holds(key, start, end)
+    held = probe.holds(
+        key,
+        start,
+        end,
+    )
     if held is not None:
         return "yes" if held else "cut"
     if probe.between(far, far + DAY) is None:
@@ -255,25 +323,34 @@ def _last_days(probe: Probe, length: int) -> str:
     first = probe.between(start, start + DAY)
     if first is None or not first.keys:
         return "outside"
-    return _part(probe, first.keys[-1], start, now, start)
+    return _part(
+        probe,
+        first.keys[-1],
+        start,
+        now,
+        start,
+    )
 
 
 def may_be_a_year_wide(probe: Probe) -> Found:
     """May a range be a year wide?"""
-    return _width(probe, 365), {}
+    return _width(probe, _YEAR), {}
 
 
-def may_be_30_days_wide(probe: Probe) -> Found:
+def may_be_a_window_wide(probe: Probe) -> Found:
     """May a range be as wide as a time window, and is it read completely?"""
-    with suppress(UnsettledError):
-        if _width(probe, 365) == "yes":
-            return "yes", {}
-    case = _width(probe, 30)
+    window = probe.stream.settings.window
+    if window <= _YEAR:
+        with suppress(UnsettledError):
+            if _width(probe, _YEAR) == "yes":
+                return "yes", {}
+    case = _width(probe, window)
     if case == "yes":
         return case, {}
-    days = 7 if _width(probe, 7) == "yes" else 1
-    is_longer = probe.stream.settings.window > days * DAY
-    return case, {"window_days": days if is_longer else None}
+    for days in _WINDOWS:
+        if days * DAY < window and _width(probe, days * DAY) == "yes":
+            return case, {"window_days": days}
+    return case, {"window_days": None}
 
 
 def may_end_in_the_future(probe: Probe) -> Found:
@@ -292,7 +369,14 @@ def earliest(probe: Probe) -> int:
     now = probe.api.now
     if not _is_refused(_OLDEST, probe):
         return now - _OLDEST * DAY
-    days = bisect(range(_OLDEST), 0, key=partial(_is_refused, probe=probe)) - 1
+    days = (
+        bisect(
+            range(_OLDEST),
+            0,
+            key=partial(_is_refused, probe=probe),
+        )
+        - 1
+    )
     if days < 0:
         raise UnsettledError("the API refuses each day")
     return now - days * DAY
@@ -308,33 +392,10 @@ def reaches_back(probe: Probe) -> Found:
     """From when on does the API answer? The ranges of a stream likely reach as far."""
     instant = earliest(probe.ranges[0])
     if instant == probe.api.now - _OLDEST * DAY:
-        return "yes", {"date": "", "start_date": None}
+        return "yes", {}
     date = times.format_instant(instant + DAY)[:10]
     is_late = probe.stream.settings.start >= instant
-    return "no", {"date": date, "start_date": None if is_late else date}
-
-
-def returns_newest_signal(probe: Probe) -> Found:
-    """Does `date_found` return a lead's newest signal?
-
-    It asks for leads that were found a month ago. One of them whose signal is newer
-    says yes; one that only `latest_signal` returns for the last month says no.
-    """
-    path = probe.stream.time_fields.get("latest_signal")
-    if not path:
-        raise UnsettledError
-    by_found, by_signal = probe.ranges
-    if ignored_bounds(by_found) or ignored_bounds(by_signal):
-        # Any lead would be there, whatever its signal is.
-        raise UnsettledError
-    now = probe.api.now
-    month = now - 30 * DAY
-    found = by_found.between(month - 30 * DAY, month)
-    signals = dict[str, str]()
-    if found:
-        signals = dict(zip(found.keys, found.times(path), strict=True))
-    if max(signals.values(), default="") > times.format_instant(month):
-        return "yes", {}
-    if by_signal.keys(month, now) & signals.keys():
-        return "no", {}
-    raise TooFewError("no lead that was found a month ago got another signal")
+    return "no", {
+        "date": date,
+        "start_date": None if is_late else date,
+    }

@@ -1,7 +1,8 @@
 """What the check-up has found, and how it is printed."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
 from typing import Literal, NamedTuple
@@ -11,19 +12,26 @@ import msgspec
 from tap_leadintent.checkup.play import Cost
 from tap_leadintent.words import counted
 
+ESTIMATE = "Estimate"
+"""The group of findings about the estimate."""
+
 SET = "meltano config set tap-leadintent"
 """Begins each command that sets something."""
 
 _INDENT = " " * 16
-_HEADING = (
-    "Estimate, in requests (records returned)",
-    "  {:18}{:>8}{:>11}{:>20}{:>18}{:>18}".format(
-        "", "oldest", "rows", "first load", "hourly run", "deepest run"
-    ),
+_HEADING = "  {:18}{:>8}{:>11}{:>20}{:>18}{:>18}".format(
+    "",
+    "oldest",
+    "rows",
+    "first load",
+    "hourly run",
+    "deepest run",
 )
 _VOLUME = "  {:18}{:>8}{:11,}{:>20}{:>18}{:>18}"
 _wrap = partial(
-    textwrap.wrap, width=96, subsequent_indent=f"{_INDENT}  ", break_long_words=False
+    textwrap.wrap,
+    width=96,
+    break_long_words=False,
 )
 
 
@@ -67,8 +75,6 @@ class Volume(NamedTuple):
     oldest: str
     """The month of its oldest record, if that is known."""
     rows: int
-    seconds: float
-    """How long a page takes."""
     first_load: Cost
     hourly_run: Cost
     """What an hourly run takes on average."""
@@ -95,21 +101,25 @@ class Report(msgspec.Struct):
 
 def write(report: Report) -> Iterator[str]:
     """Yield the lines of a report."""
-    yield f"tap-leadintent {report.version}"
-    yield f"{report.requests} requests in {report.seconds:.0f} s"
-    for group in dict.fromkeys(each.group for each in report.findings):
-        found = [each for each in report.findings if each.group == group]
-        yield from _write_group(group, found)
-    if report.estimate:
-        yield from _write_estimate(report)
+    requests = f"{counted(report.requests, 'request')} in {report.seconds:.0f} s"
+    yield f"tap-leadintent {report.version}, {requests}"
+    groups = dict[str, list[Finding]]()
+    for each in report.findings:
+        groups.setdefault(each.group, []).append(each)
+    estimate = groups.pop(ESTIMATE, [])
+    for group, findings in groups.items():
+        yield from _write_group(group, findings)
+    yield from _write_estimate(report, estimate)
     actions = dict.fromkeys(each.action for each in report.findings if each.action)
     if actions:
         yield "What to do"
         # A command is pasted, so its line is not broken.
-        yield from (f"  {action}" for action in actions)
+        for action in actions:
+            yield f"  {action}"
     if report.commands:
         yield "Suggested settings"
-        yield from (f"  {command}" for command in report.commands)
+        for command in report.commands:
+            yield f"  {command}"
     yield from _write_open(report.findings)
     if report.is_interrupted:
         yield "Interrupted: the other questions were not asked."
@@ -117,60 +127,118 @@ def write(report: Report) -> Iterator[str]:
 
 def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines of a group: what is as described in a few, then the rest."""
-    alike = dict[tuple[str, str, str, str], list[str]]()
+    alike = dict[tuple[str, str], list[Finding]]()
     answers = dict[str, set[str]]()
     for each in findings:
         if each.lacks_records:
             continue
-        key = (each.question, each.answer, each.meaning, each.verdict)
-        alike.setdefault(key, []).append(each.about)
+        # One reason may be why several questions have no answer.
+        question = "" if each.verdict == "unknown" else each.question
+        alike.setdefault((question, each.answer), []).append(each)
         answers.setdefault(each.question, set()).add(each.answer)
     if not alike:
         return
     ordinary = list[str]()
     others = list[str]()
-    for (question, answer, meaning, verdict), about in alike.items():
-        text = f"{question} {answer}"
-        is_ordinary = verdict == "as described"
-        if about[0] and not (is_ordinary and len(answers[question]) == 1):
-            text = f"{text} ({', '.join(about)})"
+    for found in alike.values():
+        first = found[0]
+        is_ordinary = first.verdict == "as described"
+        is_same_for_all = is_ordinary and len(answers[first.question]) == 1
+        text = _write_alike(found, is_about_all=is_same_for_all)
         if is_ordinary:
             ordinary.append(text)
             continue
-        others += _wrap(f"  {verdict:14}{text}")
-        if meaning:
-            others += _wrap(f"{_INDENT}{meaning}")
+        others += _wrap(f"  {first.verdict:14}{text}", subsequent_indent=f"{_INDENT}  ")
+        if first.meaning:
+            others += _wrap(f"{_INDENT}{first.meaning}", subsequent_indent=_INDENT)
     if ordinary:
-        yield from _wrap(f"{group}, as described: {'; '.join(ordinary)}")
-    else:
+        text = f"{group}, as described: {'; '.join(ordinary)}"
+        yield from _wrap(text, subsequent_indent="  ")
+    elif group != ESTIMATE:
         yield group
     yield from others
 
 
-def _write_estimate(report: Report) -> Iterator[str]:
-    """Yield the table of what streams take."""
-    yield from _HEADING
+def _write_alike(findings: Sequence[Finding], *, is_about_all: bool) -> str:
+    """Return a text for findings with the same answer.
+
+    Args:
+        findings: The findings.
+        is_about_all: Whether it goes without saying which streams they are about.
+    """
+    questions = dict.fromkeys(each.question for each in findings)
+    about = dict.fromkeys(each.about for each in findings if each.about)
+    text = f"{' '.join(questions)} {findings[0].answer}"
+    return text if is_about_all or not about else f"{text} ({', '.join(about)})"
+
+
+def _write_estimate(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield the table of what streams take, and why others are not in it."""
+    if report.estimate:
+        minutes = "{:,} / {:,} / {:,}".format(*report.minutes)
+        title = f"{ESTIMATE}, in requests (records returned)"
+        yield f"{title}; at most {minutes} minutes"
+        yield _HEADING
+        yield from _write_rows(report)
+    elif findings:
+        yield ESTIMATE
+    yield from _write_group(ESTIMATE, findings)
+
+
+def _write_rows(report: Report) -> Iterator[str]:
+    """Yield the rows of the table; streams without records share one."""
+    empty = 0
     for volume in report.estimate:
-        costs = (volume.first_load, volume.hourly_run, volume.deepest_run)
-        texts = map(_write_cost, costs)
-        yield _VOLUME.format(volume.stream, volume.oldest, volume.rows, *texts)
+        if volume.rows:
+            costs = (volume.first_load, volume.hourly_run, volume.deepest_run)
+            yield _write_row(
+                volume.stream,
+                volume.oldest,
+                volume.rows,
+                costs,
+            )
+        else:
+            empty += 1
+    if len(report.estimate) == 1:
+        return
+    name = f"all, {empty} of them empty" if empty else "all"
     rows = sum(volume.rows for volume in report.estimate)
-    if len(report.estimate) > 1:
-        yield _VOLUME.format("all", "", rows, *map(_write_cost, report.total))
-    minutes = "{:,} / {:,} / {:,}".format(*report.minutes)
-    yield f"  at most {minutes} minutes"
+    yield _write_row(
+        name,
+        "",
+        rows,
+        report.total,
+    )
 
 
-def _write_cost(cost: Cost) -> str:
-    return f"{cost.requests:,.0f} ({cost.records:,.0f})"
+def _write_row(
+    name: str,
+    oldest: str,
+    rows: int,
+    costs: Iterable[Cost],
+) -> str:
+    texts = list[str]()
+    for cost in costs:
+        texts.append(f"{cost.requests:,.0f} ({cost.records:,.0f})")
+    return _VOLUME.format(
+        name,
+        oldest,
+        rows,
+        *texts,
+    )
 
 
 def _write_open(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a line about what cannot be settled for want of records."""
-    lacking = dict[str, int]()
+    """Yield what cannot be settled for want of records, by stream."""
+    lacking = Counter[str]()
     for each in findings:
         if each.lacks_records:
-            lacking[each.about] = lacking.get(each.about, 0) + 1
-    if lacking:
-        texts = (f"{about} ({counted(n, 'question')})" for about, n in lacking.items())
-        yield f"Cannot be settled for want of records: {', '.join(texts)}"
+            stream, _, _ = each.about.partition(".")
+            lacking[stream] += 1
+    if not lacking:
+        return
+    texts = list[str]()
+    for stream, number in lacking.items():
+        texts.append(f"{stream} ({number})")
+    text = "Not settled, as records are too few or do not show their times (questions):"
+    yield from _wrap(f"{text} {', '.join(texts)}", subsequent_indent="  ")

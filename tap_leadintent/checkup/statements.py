@@ -21,18 +21,23 @@ def write_statements(config: Mapping[str, Any], schema: str) -> str:
     Raises:
         ConfigError: No field is excluded.
     """
-    rows = [
-        f"({_literal(table)}, ARRAY[{', '.join(map(_literal, path))}])"
-        for stream, names in config.get("exclude_fields", {}).items()
-        for table in _tables(stream, config.get("stream_maps", {}))
-        for name in names
-        for path in _paths(name)
-    ]
+    rows = dict.fromkeys(_rows(config))
     if not rows:
         raise ConfigError("exclude_fields: is not set; name the fields to clear there")
     text = files(__package__).joinpath("clear.sql").read_text("utf-8").rstrip("\n")
-    fields = ",\n      ".join(dict.fromkeys(rows))
-    return text.replace("@schema@", _literal(schema)).replace("@fields@", fields)
+    text = text.replace("@schema@", _literal(schema))
+    return text.replace("@fields@", ",\n      ".join(rows))
+
+
+def _rows(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a row of SQL for each table and place of a field that is excluded."""
+    maps = config.get("stream_maps", {})
+    for stream, names in config.get("exclude_fields", {}).items():
+        for table in _tables(stream, maps):
+            for name in names:
+                for path in _paths(name):
+                    parts = ", ".join(map(_literal, path))
+                    yield f"({_literal(table)}, ARRAY[{parts}])"
 
 
 def _tables(stream: str, maps: Mapping[str, Any]) -> Iterator[str]:

@@ -16,6 +16,12 @@ from tests.support.in_process import run_checkup
 from tests.support.model import EPOCH, Api
 from tests.support.model_runs import DEFAULTS, Adapter, count_requests
 
+_SETTINGS = {
+    "api_key": "test-key-123",
+    # For another host, each run would load the certificates of the machine.
+    "base_url": "http://localhost",
+}
+
 
 def check_model(
     folder: Path, api: Api, config: Json | None = None, *arguments: str
@@ -28,7 +34,7 @@ def check_model(
     ) -> requests.Response:
         return adapter.send(request)
 
-    settings = {**DEFAULTS, "api_key": "test-key-123", **(config or {})}
+    settings = {**DEFAULTS, **_SETTINGS, **(config or {})}
     with (
         time_machine.travel(EPOCH + api.now, tick=False),
         mock.patch.object(HTTPAdapter, "send", send),

@@ -1,0 +1,66 @@
+"""A model of the API that does some things in its own way."""
+
+from dataclasses import dataclass, field
+
+from tests.support.helpers import Json
+from tests.support.model import RANGES, Api, Lead, Row, range_of, second
+
+
+@dataclass
+class Server(Api):
+    """An API that answers in its own way."""
+
+    unit: int = 1
+    """Seconds that ranges are rounded to."""
+    longest: int = 0
+    """Seconds to which a longer range is cut; 0 for never."""
+    keeps_end: bool = False
+    """Whether a range that is cut keeps its end, and not its start."""
+    page: int = 0
+    """The most records of a page; 0 for as many as asked for."""
+    most: int = 100
+    """Requests that ask for more records are refused."""
+    ignores_limit: bool = False
+    """Whether a query is returned in one page."""
+    cap: int = 0
+    """Records after which a query ends; 0 for never."""
+    lacks: int = 0
+    """Every how many leads one is not returned by `latest_signal`; 0 for never."""
+    says: Json = field(default_factory=dict)
+    """Further fields of the envelope."""
+
+    def respond(self, body: Json) -> tuple[int, Json]:
+        name, start, end = range_of(body)
+        changed = {key: value for key, value in body.items() if key not in RANGES}
+        cursor = {**body["cursor"]}
+        if cursor["limit"] > self.most:
+            self.refused.append(body)
+            return 400, {"error": f"cursor.limit must be at most {self.most}"}
+        if name:
+            start = start // self.unit * self.unit
+            end = -(-end // self.unit) * self.unit
+            if self.longest and end - start > self.longest:
+                if self.keeps_end:
+                    start = end - self.longest
+                else:
+                    end = start + self.longest
+            changed[name] = {"start_time": second(start), "end_time": second(end)}
+        if self.ignores_limit:
+            cursor["limit"] = 100_000
+        if self.page:
+            cursor["limit"] = min(cursor["limit"], self.page)
+        code, page = super().respond({**changed, "cursor": cursor})
+        return code, {**page, **self.says}
+
+    def _near(self, start: float, end: float, *, by_found: bool) -> list[Lead]:
+        if self.ignores_end:
+            return self.leads
+        return super()._near(start, end, by_found=by_found)
+
+    def _rows(self, name: str, start: float, end: float, body: Json) -> list[Row]:
+        rows = super()._rows(name, start, end, body)
+        if self.lacks and name == "latest_signal":
+            rows = [row for row in rows if int(row[1][-4:]) % self.lacks]
+        if not self.cap:
+            return rows
+        return sorted(rows, reverse=self.newest_first)[: self.cap]
