@@ -116,10 +116,11 @@ def has_times(probe: Probe) -> Found:
         "all": len(records),
         "names": ".".join(path),
     }
-    return "no" if without else "yes", {
-        **found,
-        "range": name,
-    }
+    found["range"] = name
+    if not without:
+        return "yes", found
+    case = "no" if len(probe.stream.ranges) == 1 else "by_another"
+    return case, found
 
 
 def has_other_fields(probe: Probe) -> Found:
@@ -161,7 +162,7 @@ def _write_others(texts: Mapping[str, Counter[bytes]], pages: int) -> list[str]:
     constant = list[str]()
     changing = list[str]()
     for name, counts in texts.items():
-        if len(counts) == 1 and counts.total() == pages:
+        if pages > 1 and len(counts) == 1 and counts.total() == pages:
             constant.append(name)
         else:
             changing.append(name)

@@ -271,6 +271,7 @@ class Probe:
         key: str,
         start: int,
         end: int,
+        most: int = _FOLLOWED,
     ) -> bool | None:
         """Return whether an interval has a record; None if the API refuses it.
 
@@ -278,6 +279,7 @@ class Probe:
             key: What identifies the record.
             start: Where the interval begins, in UTC seconds since 1970.
             end: Where it ends.
+            most: How many pages it is looked for in.
 
         Raises:
             UnsettledError: It is on none of the first pages, and there are more, or the
@@ -286,7 +288,7 @@ class Probe:
         if not self.between(start, end):
             return None
         records = 0
-        pages = self.follow(self.fields_of(start, end), _FOLLOWED)
+        pages = self.follow(self.fields_of(start, end), most)
         for page in pages:
             if key in page.keys:
                 return True

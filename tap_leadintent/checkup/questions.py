@@ -23,6 +23,7 @@ from tap_leadintent.checkup.probe import (
     TooFewError,
     UnsettledError,
 )
+from tap_leadintent.checkup.ranges import ignored_bounds
 from tap_leadintent.checkup.wording import explain, is_safe, names
 from tap_leadintent.errors import StreamError
 from tap_leadintent.words import counted
@@ -203,6 +204,9 @@ def obeys_limit(probe: Probe) -> Found:
 
 def is_list_complete(probe: Probe) -> Found:
     """Is a list without a range as long as its ranges say?"""
+    if ignored_bounds(probe.ranges[0]):
+        # What the range returns says nothing about the list.
+        raise UnsettledError
     pages = probe.pages(LONG_LIST)
     if pages[-1].page.has_more:
         raise UnsettledError(f"it has more than {LONG_LIST} pages")

@@ -42,6 +42,12 @@ _WINDOWS = (30, 7, 1)
 
 _WHOLE = ".000000Z"
 
+_MOST_PAGES = 12
+"""Pages in which a record at the end of a range is looked for."""
+
+_OVERLAP = 3
+"""Seconds between two that a range of one of them cannot hold both."""
+
 _NO_RECORD = "no record was found by it"
 
 
@@ -71,12 +77,9 @@ def find_anchor(probe: Probe) -> Anchor:
         TooFewError: The range returns no record at all.
     """
     page = probe.pages()[0]
-    for path in page.time_paths:
-        anchor = _anchor_by(
-            probe,
-            page,
-            path,
-        )
+    declared = probe.stream.time_fields.get(probe.range)
+    for path in page.time_paths or filter(None, [declared]):
+        anchor = _anchor_by(probe, page, path)
         if anchor:
             return anchor
     now = probe.api.now
@@ -112,7 +115,7 @@ def _anchor_by(
             return None
         # Ranges may be rounded to days, but what is older is not near.
         oldest = times.format_instant(second - 2 * DAY)
-        if min(near.times(path)) < oldest:
+        if min(filter(None, near.times(path))) < oldest:
             return None
         return Anchor(
             key,
@@ -133,6 +136,8 @@ def ignored_bounds(probe: Probe) -> str:
     Raises:
         UnsettledError: The API refuses both, or the range returns nothing at all.
     """
+    if not (probe.records or probe.list_fields):
+        raise TooFewError(_NO_RECORD)
     now = probe.api.now
     later = probe.between(now + 365 * DAY, now + 365 * DAY + 1)
     before = probe.between(_LONG_AGO, _LONG_AGO + 1)
@@ -224,18 +229,35 @@ def rounded_to(probe: Probe) -> str:
     key, second, _, _ = _at_second(probe)
     rounded = ""
     for name, unit in UNITS.items():
-        inside = second % unit
-        other = second - inside
-        if inside < unit / 2:
-            other += unit - 2
-        if not probe.holds(
-            key,
-            other,
-            other + 1,
-        ):
+        other = _far_within(unit, second, probe.api.now)
+        is_there = probe.holds(key, other, other + 1)
+        if is_there is None:
+            raise UnsettledError("the API refuses the time that it takes")
+        if not is_there:
             break
         rounded = name
     return rounded
+
+
+def _far_within(unit: int, second: int, now: int) -> int:
+    """Return another second of the same minute, hour or day, and not of the future.
+
+    Args:
+        unit: The seconds of the minute, hour or day.
+        second: The second, in UTC seconds since 1970.
+        now: The present.
+
+    Raises:
+        UnsettledError: There is none that is far enough.
+    """
+    inside = second % unit
+    start = second - inside
+    end = start + unit - 2
+    if inside < unit / 2 and end < now:
+        return end
+    if inside > _OVERLAP:
+        return start
+    raise UnsettledError("the record is too new")
 
 
 def is_rounded(probe: Probe) -> Found:
@@ -323,13 +345,11 @@ def _last_days(probe: Probe, length: int) -> str:
     first = probe.between(start, start + DAY)
     if first is None or not first.keys:
         return "outside"
-    return _part(
-        probe,
-        first.keys[-1],
-        start,
-        now,
-        start,
-    )
+    # The record may be on the last page, as it is at the other end.
+    held = probe.holds(first.keys[-1], start, now, _MOST_PAGES)
+    if held is None:
+        return "refused"
+    return "yes" if held else "cut"
 
 
 def may_be_a_year_wide(probe: Probe) -> Found:

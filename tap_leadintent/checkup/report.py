@@ -18,6 +18,9 @@ ESTIMATE = "Estimate"
 SET = "meltano config set tap-leadintent"
 """Begins each command that sets something."""
 
+_FEW = 3
+"""So many streams or time ranges are named, even if an answer is about all."""
+
 _INDENT = " " * 16
 _HEADING = "  {:18}{:>8}{:>11}{:>20}{:>18}{:>18}".format(
     "",
@@ -143,7 +146,9 @@ def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
     for found in alike.values():
         first = found[0]
         is_ordinary = first.verdict == "as described"
-        is_same_for_all = is_ordinary and len(answers[first.question]) == 1
+        is_same_for_all = len(answers[first.question]) == 1
+        if not is_ordinary:
+            is_same_for_all &= len(found) > _FEW
         text = _write_alike(found, is_about_all=is_same_for_all)
         if is_ordinary:
             ordinary.append(text)
@@ -201,7 +206,12 @@ def _write_rows(report: Report) -> Iterator[str]:
             empty += 1
     if len(report.estimate) == 1:
         return
-    name = f"all, {empty} of them empty" if empty else "all"
+    name = "all"
+    for each in report.findings:
+        if each.group == ESTIMATE and each.verdict == "unknown":
+            name = "known"
+    if empty:
+        name = f"{name} ({empty} empty)"
     rows = sum(volume.rows for volume in report.estimate)
     yield _write_row(
         name,

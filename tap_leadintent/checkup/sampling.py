@@ -84,7 +84,7 @@ class Part:
             self.end,
         )
         before.look()
-        if before.page and not before.page.keys:
+        if self.page and before.is_empty:
             after.page = self.page
         else:
             after.look()
@@ -107,19 +107,21 @@ class Part:
 
     @property
     def is_resolved(self) -> bool:
-        """Whether a descent has reached a part that is known."""
+        """Whether a descent has reached a part that is known, and not empty."""
         if self.is_known:
-            return True
-        for half in self.halves:
-            if half.page and half.page.keys and half.is_resolved:
-                return True
-        return False
+            return self.page is not None
+        return any(half.is_resolved and not half.is_empty for half in self.halves)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is known to have no records."""
+        return self.page is not None and not self.page.keys
 
     def _like(self, half: "Part") -> "Part":
         """Return a half, or the other one if only that is known well."""
         if not half.is_resolved:
             for other in self.halves:
-                if other.page and other.page.keys and other.is_resolved:
+                if other.is_resolved and not other.is_empty:
                     return other
         return half
 

@@ -79,7 +79,7 @@ def returns_all_leads(probe: Probe) -> Found:
     by_found, by_signal, path = _both(probe)
     _, _, page = _found_in_a_day(by_found)
     signals = sorted((time, key) for key, time in _signals(page, path).items())
-    step = max(1, len(signals) // _LOOKED_FOR)
+    step = ceil(len(signals) / _LOOKED_FOR)
     looked_for = signals[::step]
     missing = 0
     for time, key in looked_for:

@@ -151,9 +151,9 @@ def _history(probe: Probe, sample: Sample) -> Known:
         history.times = _listed_times(probe, sample)
         return Known(history, len(history.times))
     part = sample.part
-    if part is None:
-        raise UnsettledError("its time ranges are cut, or no requests are left")
-    if not (part.is_known or part.halves):
+    if part is None and probe.api.left:
+        raise UnsettledError("its time ranges are cut")
+    if part is None or not part.is_resolved:
         raise UnsettledError("no requests are left; see --max-requests")
     rows = part.records()
     every = max(1.0, rows / _MOST_TIMES)

@@ -4,6 +4,7 @@ Each server does one thing in its own way. Each question has the answer of an or
 server or the one that this way asks for, or it cannot be settled.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.support.helpers import Json
 from tests.support.model import DAY, HOUR, Lead, iso, lead, steady
 from tests.support.odd_server import Server
 
-NOW = 300 * DAY
+NOW = 300 * DAY + 11 * HOUR + 17
 
 
 def bursts() -> list[Lead]:
@@ -117,6 +118,10 @@ WAYS: dict[str, tuple[Json, Json]] = {
     "refuses the future": (
         {"refuses_the_future": True},
         {"May it end in the future?": "no"},
+    ),
+    "rounds to days, and refuses the future": (
+        {"unit": DAY, "refuses_the_future": True},
+        {"Is it rounded?": "yes, to days", "May it end in the future?": "no"},
     ),
     "sends pages of 50": (
         {"page": 50},
@@ -248,6 +253,20 @@ def test_ignored_ranges_have_no_estimate(tmp_path: Path) -> None:
     assert report["estimate"] == []
     answer = report["by"]["What do runs take?", "leads"]
     assert answer == "cannot be settled: date_found is not obeyed"
+
+
+@pytest.mark.parametrize("most", [50, 80, 110, 140])
+@pytest.mark.parametrize("options", [{"widest": 8 * DAY}, {"cap": 100}, {}], ids=str)
+def test_few_requests_make_no_wrong_estimate(
+    tmp_path: Path, options: Json, most: int
+) -> None:
+    # These leads do not show when they were found, so they have to be looked for.
+    server = Server(now=NOW, leads=HISTORIES["aged"], **options)
+    arguments = ("--json", "--max-requests", f"{most}")
+    report = json.loads(check_model(tmp_path, server, {}, *arguments).stdout)
+    rows = len(server.leads)
+    for volume in report["estimate"]:
+        assert rows / 2 <= volume[2] <= rows * 2
 
 
 def test_a_load_of_more_than_ten_thousand_requests_needs_thought(

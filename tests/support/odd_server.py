@@ -37,6 +37,9 @@ class Server(Api):
             self.refused.append(body)
             return 400, {"error": f"cursor.limit must be at most {self.most}"}
         if name:
+            if self.refuses_the_future and end > self.now:
+                self.refused.append(body)
+                return 422, {"error": "end_time lies in the future"}
             start = start // self.unit * self.unit
             end = -(-end // self.unit) * self.unit
             if self.longest and end - start > self.longest:
@@ -44,6 +47,8 @@ class Server(Api):
                     start = end - self.longest
                 else:
                     end = start + self.longest
+            if self.refuses_the_future:
+                end = min(end, self.now)
             changed[name] = {"start_time": second(start), "end_time": second(end)}
         if self.ignores_limit:
             cursor["limit"] = 100_000
