@@ -123,7 +123,7 @@ def test_a_server_of_another_kind_is_checked(
     run = check(config)
     assert run.code == 1
     assert "responses have no Date header" in run.stdout
-    assert "no, it is ignored (leads.date_found, leads.latest_signal" in run.stdout
+    assert "Is it obeyed? no, it is ignored\n" in run.stdout
     assert "Fields beside data and cursor? always the same: warnings" in run.stdout
     assert "5 have no id (signal_agents, leads)" in run.stdout
     assert "example.com" not in run.stdout
