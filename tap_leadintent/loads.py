@@ -6,7 +6,7 @@ The tap has it with the setting `load_receipts`. It makes no requests.
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from itertools import starmap
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from singer_sdk import typing as th
@@ -17,6 +17,7 @@ from typing_extensions import override
 from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.openapi import Record
 from tap_leadintent.progress import StreamStats
+from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
 from tap_leadintent.stream import LeadIntentStream
@@ -47,6 +48,9 @@ _COLUMNS: dict[str, type[th.JSONTypeHelper[Any]]] = {
     "ended_at": th.DateTimeType,
     "complete_from": th.DateTimeType,
     "complete_to": th.DateTimeType,
+    "checked_from": th.DateTimeType,
+    "checked_to": th.DateTimeType,
+    "checked_records": th.IntegerType,
     "records": th.IntegerType,
     "requests": th.IntegerType,
     "retries": th.IntegerType,
@@ -115,17 +119,62 @@ class Loads(RunStream):
                 "status": _status_of(stats),
                 "reason": stats.failure and summarize(stats.failure),
                 "ended_at": stats.ended_at,
-                "complete_from": None,
-                "complete_to": None,
             }
             intervals = covered.get(name)
-            if intervals:
-                start, end = intervals[-1]
-                row["complete_from"] = format_instant(start)
-                row["complete_to"] = format_instant(end)
+            checked = _checked(stream, name)
+            row |= _ends("complete", intervals[-1] if intervals else None)
+            row |= _ends("checked", checked.interval)
+            row["checked_records"] = checked.records
             for figure in _FIGURES:
                 row[figure] = round(figures[name][figure], 3)
             yield row
+
+
+class _Checked(NamedTuple):
+    """What the table of a stream can be compared with after a run."""
+
+    interval: Interval | None = None
+    """In UTC seconds since 1970, without its end."""
+
+    records: int | None = None
+    """How many rows the table must have."""
+
+
+def _checked(stream: LeadIntentStream, range_name: str) -> _Checked:
+    """Return what a table can be compared with.
+
+    Args:
+        stream: The stream of the table.
+        range_name: One of its time ranges, or another text for the complete list.
+
+    Returns:
+        An interval and a number of rows. If records carry the time of the range, it is
+        the newest interval that the run has read completely, and the rows are those
+        that lie in it. Otherwise it holds everything that the run has read of the
+        range, and the rows are all that the run has written. What is not known is None.
+    """
+    written = stream.written
+    if written is None or not stream.has_read_all:
+        return _Checked()
+    if range_name not in stream.time_fields:
+        completed = stream.replication.completed.get(range_name)
+        around = (completed[0][0], completed[-1][1]) if completed else None
+        return _Checked(around, written.count())
+    interval = stream.replication.newest_completed(range_name)
+    if interval is None or not written.has_times:
+        return _Checked(interval)
+    return _Checked(interval, written.count(interval))
+
+
+def _ends(name: str, interval: Interval | None) -> Record:
+    """Return the columns for the ends of an interval, null without one."""
+    if interval is None:
+        return {f"{name}_from": None, f"{name}_to": None}
+    start, end = interval
+    return {
+        f"{name}_from": format_instant(start),
+        f"{name}_to": format_instant(end),
+    }
 
 
 def _fields_named(findings: Findings) -> Record:

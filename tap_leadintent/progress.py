@@ -5,6 +5,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any
 
 from tap_leadintent.times import format_instant
@@ -121,7 +122,8 @@ class StreamStats:
     def end(self) -> None:
         """Note that the run has ended with the stream."""
         self.ended = self.monotonic()
-        self.ended_at = format_instant(int(time.time()))
+        # No row of the stream is newer.
+        self.ended_at = format_instant(ceil(time.time()))
 
     def figures_by_range(self, default: str) -> dict[str, Counter[str]]:
         """Return the figures of each time range.

@@ -84,6 +84,9 @@ class LeadIntentStream(RunStream):
     """For the time ranges that a field of a record must lie in, the path of that field.
     """
 
+    time_column: str = ""
+    """The column of that time."""
+
     filtered_fields: Mapping[str, Sequence[str]] = MappingProxyType({})
     """For the filters that restrict a documented field, the path of that field."""
 
@@ -115,6 +118,8 @@ class LeadIntentStream(RunStream):
         if self.exclusion:
             self.schema = self.exclusion.prune(self.schema)
         self._runs_not_reached = 0
+        self.has_read_all = False
+        """Whether the run has read everything that it was to read."""
 
     @override
     def apply_catalog(self, catalog: Catalog) -> None:
@@ -265,6 +270,8 @@ class LeadIntentStream(RunStream):
             # A loader may merge states, so a key that is missing would stay.
             self.stream_state[NOT_REACHED] = 0
         is_first_load = self.bookmark.is_empty
+        if self.settings.load_receipts:
+            self.count_rows(self.time_column)
         try:
             with closing(self._pages()) as pages:
                 for page, range_name, interval in pages:
@@ -295,6 +302,7 @@ class LeadIntentStream(RunStream):
         """
         if not self.is_incremental:
             yield from self._pages_of_list()
+            self.has_read_all = True
             return
         check_state(
             self.name,
@@ -310,6 +318,7 @@ class LeadIntentStream(RunStream):
             progress = self._begin_pass(name, number)
             yield from self._pages_of(name, progress)
         self.replication.end()
+        self.has_read_all = True
         self.checkpoint()
 
     def _pages_of_list(self) -> Generator[tuple[Page, str, Interval]]:

@@ -58,6 +58,7 @@ class Leads(LeadIntentStream):
     replication_key = "signal_observed_at"
     ranges = ("date_found", "latest_signal")
     time_fields = MappingProxyType({"latest_signal": _SIGNAL_TIME})
+    time_column = _SIGNAL_OBSERVED_AT.name
     filtered_fields = MappingProxyType(
         {
             "signals": ("signal", "type"),
@@ -100,6 +101,7 @@ class Observations(LeadIntentStream):
     replication_key = "observed_at"
     ranges = ("observed_at",)
     time_fields = MappingProxyType({"observed_at": ("observed_at",)})
+    time_column = "observed_at"
 
 
 class CustomSignals(LeadIntentStream):

@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
-from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Coverage, Interval
 from tap_leadintent.replication.plan import DAY, Scope, Step, take_out_due
 from tap_leadintent.replication.protocol import Api, PageT
 from tap_leadintent.replication.reader import Reader, WindowPage
@@ -97,6 +97,10 @@ class ReplicationRun(Generic[PageT]):
 
     has_completed: bool = field(default=False, init=False)
     """Whether the run has covered anything."""
+
+    completed: Coverage = field(default_factory=dict, init=False)
+    """The intervals of each range that the run has read completely and written. Some
+    may have left the coverage since."""
 
     _repeats: bool = field(default=False, init=False)
     """Whether everything has been read once."""
@@ -305,6 +309,8 @@ class ReplicationRun(Generic[PageT]):
             until,
         ):
             self.has_completed = True
+            completed = self.completed.setdefault(range_name, [])
+            intervals.add(completed, page.window)
             self.bookmark.most_pages = self._most_before
             self._take_out_suspects(range_name)
 
@@ -338,6 +344,22 @@ class ReplicationRun(Generic[PageT]):
         holes[range_name] = intervals.subtract(holes[range_name], last.interval)
         self.unreadable_from = start
         self._until = start
+
+    def newest_completed(self, range_name: str) -> Interval | None:
+        """Return the newest interval of a range that this run has read completely.
+
+        Args:
+            range_name: The range.
+
+        Returns:
+            The longest one that ends at the newest instant that the run has covered;
+            None if it has covered none.
+        """
+        covered = self.bookmark.coverage.get(range_name, [])
+        parts: list[Interval] = []
+        for interval in self.completed.get(range_name, []):
+            parts += intervals.overlap(covered, interval)
+        return parts[-1] if parts else None
 
     def end(self) -> None:
         """Note that the run has read everything that it was to read."""

@@ -25,6 +25,7 @@ from typing_extensions import override
 from tap_leadintent.singer import log
 from tap_leadintent.singer.errors import OutputError
 from tap_leadintent.singer.writer import Writer
+from tap_leadintent.singer.written import WrittenRows
 
 Record = dict[str, Any]
 
@@ -95,6 +96,9 @@ class SingerStream(Stream):
         self.logger.addFilter(log.Redaction(self.name))
         self._since_state = 0
         """How many records and changes of the state there were since the last STATE."""
+        self.written: WrittenRows | None = None
+        """Counts the rows of the stream's own table, after `count_rows`."""
+        self._counted_table = ""
 
     @property
     @override
@@ -157,6 +161,23 @@ class SingerStream(Stream):
         """
         return [*self._generate_record_messages(record)]
 
+    def count_rows(self, time_column: str = "") -> None:
+        """Begin to count the rows that are written to the stream's own table.
+
+        A table that a stream map makes beside it does not count.
+
+        Args:
+            time_column: The column with the time of a row. It is not used if it is
+                deselected, or removed by a stream map.
+        """
+        own_table, *_ = self.stream_maps
+        columns = own_table.transformed_schema.get("properties", {})
+        self._counted_table = own_table.stream_alias
+        self.written = WrittenRows(
+            own_table.transformed_key_properties or (),
+            time_column if time_column in columns else "",
+        )
+
     def checkpoint(self) -> None:
         """Count a change of the stream's state, and write a STATE if one is due.
 
@@ -203,6 +224,8 @@ class SingerStream(Stream):
         for message in messages:
             self._since_state += 1
             self._tap.write_message(message)
+            if self.written is not None and message.stream == self._counted_table:
+                self.written.note(message.record)
 
     @override
     def _sync_records(
