@@ -12,10 +12,22 @@ from typing_extensions import override
 
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.state_tool.changes import forget
-from tap_leadintent.times import parse_instant, utc_timestamp
+from tap_leadintent.state_tool.plan import describe_plan
+from tap_leadintent.times import format_interval, parse_instant, utc_timestamp
 from tests.support.helpers import Json
-from tests.support.model import DAY, HOUR, Api, Lead, Row, Version, iso, second, steady
-from tests.support.model_runs import count_requests, run
+from tests.support.model import (
+    DAY,
+    EPOCH,
+    HOUR,
+    Api,
+    Lead,
+    Row,
+    Version,
+    iso,
+    second,
+    steady,
+)
+from tests.support.model_runs import DEFAULTS, count_requests, run
 from tests.support.warehouse import Result, Warehouse
 
 CHECKED = {
@@ -26,6 +38,10 @@ CHECKED = {
 STREAMS = (*CHECKED, "loads")
 
 LOOKBACK = 1800
+NEWEST = (
+    "stream IN ('leads', 'observations') AND run_began_at = "
+    "(SELECT max(run_began_at) FROM tap_leadintent.loads) ORDER BY stream, time_range"
+)
 CONFIG = {
     "page_size": 5,
     "load_receipts": True,
@@ -233,6 +249,34 @@ def test_the_number_of_requests_is_the_same() -> None:
                 sent.append(count_requests(api))
                 api.now += 5 * HOUR
     assert sent[:4] == sent[4:]
+
+
+def test_a_plan_says_what_the_next_run_proves() -> None:
+    api = Records(leads=steady(100), now=100 * HOUR)
+    config = DEFAULTS | CONFIG | {"filters": {}, "exclude_fields": {}}
+    with closing(Warehouse()) as warehouse:
+        for hours in (0, 1, 3, 30, 300):
+            api.now += hours * HOUR
+            now = EPOCH + int(api.now)
+            planned: list[str] = []
+            for stream in ("leads", "observations"):
+                state = warehouse.state.get("bookmarks", {}).get(stream, {})
+                planned += describe_plan(stream, config, state, (EPOCH, now))
+            assert run(api, warehouse, CONFIG, selected=STREAMS)
+            query = (
+                "SELECT time_range, checked_from, checked_to FROM tap_leadintent.loads"
+            )
+            expected = []
+            for name, start, end in warehouse.ask(f"{query} WHERE {NEWEST}"):
+                ends = (parse_instant(start), parse_instant(end))
+                what = f"{name} {format_interval(ends)}: loads then says how many rows"
+                if name == "date_found":
+                    what = "date_found: loads then says how many rows"
+                expected.append(what)
+            found = [line.strip() for line in planned if "loads then says" in line]
+            assert [
+                line[: len(e)] for line, e in zip(found, expected, strict=True)
+            ] == expected
 
 
 def test_with_a_hole_what_follows_it_is_compared() -> None:

@@ -11,6 +11,9 @@ from tap_leadintent.streams import STREAMS
 RANGES = {stream.name: list(stream.ranges) for stream in STREAMS}  # type: ignore[misc]
 """The time ranges of each stream. Runs with `end_date` read only the first one."""
 
+HAS_TIMES = {stream.name: set(stream.time_fields) for stream in STREAMS}  # type: ignore[misc]
+"""The time ranges of each stream whose time its records carry."""
+
 _INCREMENTAL = {
     stream.name  # type: ignore[misc]
     for stream in STREAMS

@@ -16,7 +16,7 @@ from tap_leadintent.singer.log import printable, summarize
 from tap_leadintent.state_tool import changes, describe
 from tap_leadintent.state_tool.bookmarks import RANGES, is_full_table
 from tap_leadintent.state_tool.document import RawState, StateError, read_document
-from tap_leadintent.state_tool.plan import describe_plan
+from tap_leadintent.state_tool.plan import COUNTS_WRITTEN, describe_plan
 from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.state_tool.settings import valid_settings
 from tap_leadintent.stream_state import COVERAGE
@@ -31,8 +31,10 @@ _PLAN_SETTINGS = (
     "start_date",
     "end_date",
     "lookback_days",
+    "load_receipts",
 )
-"""The settings that decide what a run reads, and the key, so that it can be hidden."""
+"""The settings that decide what a run reads and counts, and the key, so that it can be
+hidden."""
 
 
 def instant(text: str) -> int:
@@ -185,6 +187,8 @@ def plan(
         stream_state = states.get(name, {})
         if is_full_table(name, stream_state, methods[name]):
             _echo(f"{name}: {describe.FULL_TABLE}")
+            if settings["load_receipts"] and at is None:
+                _echo(f"  {COUNTS_WRITTEN}")
             continue
         for line in describe_plan(
             name,

@@ -13,7 +13,7 @@ from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Coverage, Interval
 from tap_leadintent.replication.plan import Scope, next_readings, take_out_due
 from tap_leadintent.replication.run import OLDEST_SIGNAL
-from tap_leadintent.state_tool.bookmarks import RANGES, format_problem
+from tap_leadintent.state_tool.bookmarks import HAS_TIMES, RANGES, format_problem
 from tap_leadintent.state_tool.describe import (
     HOLE,
     Reasons,
@@ -26,6 +26,10 @@ from tap_leadintent.stream_state import read_bookmark
 from tap_leadintent.times import format_instant as _time
 from tap_leadintent.times import format_interval
 
+COUNTS_WRITTEN = "loads then says how many rows the run has written"
+"""What the commands say about rows without a time, with `load_receipts`."""
+
+_COUNTS_INSIDE = "loads then says how many rows the table must have"
 _MISSING = "not read yet"
 _NEW = "new since the last run"
 _LATE = "read again, as some records appear late (lookback_days)"
@@ -105,9 +109,23 @@ def describe_plan(
         yield from list_intervals(name, reasons)
         if not reasons:
             yield f"  {name}: nothing, because {limits}"
+        elif config["load_receipts"]:
+            yield _describe_count(stream, name, reasons)
         for when, again_seconds in readings[-1:]:
             days = f"{again_seconds / 86_400:.0f} days"
             yield f"  {name}: the first run after {_time(when)} reads {days} again"
+
+
+def _describe_count(
+    stream: str,
+    name: str,
+    reasons: Reasons,
+) -> str:
+    """Return which rows of a range can be compared with the table after a run."""
+    if name not in HAS_TIMES[stream]:
+        return f"  {name}: {COUNTS_WRITTEN}"
+    read = intervals.union(interval for interval, _ in reasons)
+    return f"  {name} {format_interval(read[-1])}: {_COUNTS_INSIDE}"
 
 
 def _draw_plan(

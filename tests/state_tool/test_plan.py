@@ -64,6 +64,26 @@ def test_each_interval_has_its_reason(settings: Settings) -> None:
     assert plan(settings(end_date="2026-02-15", start_date="2026-02-01")) == BOUNDED
 
 
+def test_with_receipts_it_says_what_can_be_compared(settings: Settings) -> None:
+    lines = plan(settings(load_receipts=True)).splitlines()
+    counted = [line for line in lines if line not in PLAN.splitlines()]
+    time = f"from 2026-01-01T00:00:00Z to {NOW}"
+    assert counted == [
+        "  date_found: loads then says how many rows the run has written",
+        f"  latest_signal {time}: loads then says how many rows the table must have",
+    ]
+    path = settings(load_receipts=True)
+    printed = output_of(
+        "plan", "--config", path, "--stream", "signal_agents", stdin=EMPTY
+    )
+    assert printed.splitlines()[2:] == [
+        "signal_agents: every run reads all records (full table)",
+        "  loads then says how many rows the run has written",
+    ]
+    bounded = settings(load_receipts=True, end_date="2026-02-15")
+    assert "loads then says" not in plan(bounded, state=state_of(leads=LEADS))
+
+
 def test_an_instant_has_been_read_or_will_be(settings: Settings) -> None:
     interval = "from 2026-03-03T00:00:00Z to 2026-06-01T00:00:00Z"
     for instant, text in {

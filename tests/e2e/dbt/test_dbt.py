@@ -1,6 +1,8 @@
 """The example dbt project, built on tables of PostgreSQL and DuckDB."""
 
 import json
+import re
+import shlex
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,6 +30,7 @@ from tests.support.pipelines import printed_by
 from tests.support.postgres import rows_of
 from tests.support.rows import instant
 from tests.support.schemas import Schema
+from tests.support.states import state_from
 from tests.support.targets import run_target
 
 STAGING = ROOT / "docs/examples/dbt/models/staging/staging.yml"
@@ -53,6 +56,17 @@ path, query = sys.argv[1:]
 for (row,) in duckdb.connect(path, read_only=True).execute(query).fetchall():
     print(row)
 """
+DELETE = """
+import duckdb, sys
+path, statement = sys.argv[1:]
+duckdb.connect(path).execute(statement)
+print("[]")
+"""
+TARGETS = ("postgres", "duckdb")
+MISSING = (
+    r"(\w+), (\w+): (\d+) rows that the last run wrote are missing; load them again "
+    r"with tap-leadintent-state (forget .*)"
+)
 SALES = ROOT / "docs/examples/dbt/models/sales"
 PACKAGES = """
 packages:
@@ -89,14 +103,14 @@ class Project:
         """The database of DuckDB."""
         return self.schema.folder / "leads.duckdb"
 
-    def load(self, *configs: Json) -> None:
-        """Run the tap once with each configuration; the first run has no state.
+    def load(self, *configs: Json, state: Json | None = None) -> Json | None:
+        """Run the tap once with each configuration; return the last state.
 
-        Both PostgreSQL and DuckDB load what it writes.
+        Without a state, the first run has none. Both PostgreSQL and DuckDB load what it
+        writes.
         """
         place = {"path": str(self.duckdb)}
         place["default_target_schema"] = self.schema.folder.name
-        state = None
         for given in configs:
             config = {**given}
             is_typed = config.pop(TYPED, False)
@@ -105,6 +119,7 @@ class Project:
             self.schema.load(run)
             run_target(self.schema.folder, "target-duckdb", place, run.stdout)
             state = run.state
+        return state
 
     def dbt(self, *command: str, target: str = "postgres", **variables: Any) -> str:
         """Run a command of dbt with variables of the project; return what it prints."""
@@ -115,6 +130,18 @@ class Project:
         place["LEADINTENT_SCHEMA"] = folder.name
         place["DUCKDB_PATH"] = str(self.duckdb)
         return run_dbt(self.programs, folder, *command, *options, variables=place)
+
+    def arrived(self, target: str) -> str:
+        """Return what the test of missing rows prints."""
+        command = ("test", "--select", "rows_have_arrived")
+        return self.dbt(*command, target=target, load_receipts=True)
+
+    def delete(self, table: str, column: str, values: list[str]) -> None:
+        """Delete rows by hand from both databases."""
+        place = f"{self.schema.folder.name}.{table}"
+        statement = f"DELETE FROM {place} WHERE {column} IN {(*values, '')}"  # noqa: S608
+        self.schema.ask(statement)
+        printed_by(self.programs, "-c", DELETE, str(self.duckdb), statement)
 
     def rows(self, model: str) -> list[Json]:
         """Return the rows of a model."""
@@ -335,3 +362,66 @@ def test_the_age_of_rows_shows_stale_sources_and_leads_that_are_gone(
         assert "PASS=3 WARN=0 ERROR=0" in printed, printed[-3000:]
         rows = project.rows("leads_no_longer_returned")
         assert {row["lead_id"] for row in rows} == expected
+
+
+RECEIPTS: dict[str, Json] = {
+    "typed, with history": {TYPED: True, **HISTORY},
+    "flat, masked": {
+        "flattening_enabled": True,
+        "flattening_max_depth": 2,
+        "stream_maps": {"leads": {"id": "md5(id)", "full_name": None}},
+        "exclude_fields": {"leads": ["title"], "observations": ["signal"]},
+    },
+}
+PASSES = "PASS=1 WARN=0 ERROR=0"
+
+
+@pytest.mark.parametrize("way", RECEIPTS)
+def test_missing_rows_fail_until_they_are_loaded_again(
+    project: Project, config: Json, way: str
+) -> None:
+    config = {**config, "load_receipts": True, **RECEIPTS[way]}
+    state = project.load(config)
+    printed = [project.arrived(target) for target in TARGETS]
+    assert all(PASSES in each for each in printed), printed
+    newest = sorted(
+        project.schema.rows("leads"), key=lambda row: str(row["signal_observed_at"])
+    )
+    project.delete("leads", "id", [row["id"] for row in newest[-4:-1]])
+    accounts = project.schema.rows("signal_accounts")
+    project.delete("signal_accounts", "record_key", [accounts[5]["record_key"]])
+    for target in TARGETS:
+        text = project.arrived(target)
+        assert "WARN=0 ERROR=1" in text, text[-3000:]
+        commands = re.findall(MISSING, text)
+        assert {each[:3] for each in commands} == {
+            ("leads", "date_found", "3"),
+            ("leads", "latest_signal", "3"),
+            ("signal_accounts", "date_found", "1"),
+            ("signal_accounts", "latest_signal", "1"),
+        }
+    for *_, command in commands:
+        state = state_from(*shlex.split(command), stdin=state)
+    project.load(config, state=state)
+    printed = [project.arrived(target) for target in TARGETS]
+    assert all(PASSES in each for each in printed), printed
+
+
+def test_deleted_records_warn_and_so_does_what_is_not_known(
+    project: Project, sandbox: Sandbox, config: Json
+) -> None:
+    config = {**config, "load_receipts": True}
+    state = project.load(config)
+    newest = sorted(
+        raw_records(sandbox, "observations"), key=lambda each: str(each["observed_at"])
+    )
+    sandbox.remove("observations", newest[-1]["id"], newest[-2]["id"])
+    state = project.load({**config, "start_date": "2020-01-01"}, state=state)
+    text = project.arrived("postgres")
+    assert "PASS=0 WARN=1 ERROR=0" in text, text[-3000:]
+    assert "observations, observed_at: 2 rows more than the last run wrote" in text
+    assert text.count("rows more than") == 1
+    project.load({**config, "max_requests_per_run": 8})
+    text = project.arrived("postgres")
+    assert "PASS=0 WARN=1 ERROR=0" in text, text[-3000:]
+    assert "leads, latest_signal: not known, as the last run has not read" in text
