@@ -122,7 +122,8 @@ SCHEMA = th.PropertiesList(
         th.BooleanType,
         default=False,
         description="Adds the stream `loads`: for each run, a row for each stream and "
-        "time range, also if it failed or found nothing.",
+        "time range, also if it failed or found nothing, with the number of rows "
+        "that the warehouse must have.",
     ),
     th.Property(
         "emit_activate_version_messages",

@@ -80,7 +80,9 @@ def test_with_receipts_it_says_what_can_be_compared(settings: Settings) -> None:
         "signal_agents: every run reads all records (full table)",
         "  loads then says how many rows the run has written",
     ]
-    bounded = settings(load_receipts=True, end_date="2026-02-15")
+    bounded = settings(
+        load_receipts=True, end_date="2026-02-15", start_date="2026-02-01"
+    )
     assert "loads then says" not in plan(bounded, state=state_of(leads=LEADS))
 
 

@@ -90,25 +90,22 @@ select
     result,
     checked_records - arrived as missing_rows,
     arrived - checked_records + not_returned as further_rows,
-    cast(checked_from as {{ type_string() }}) as checked_from,
-    cast(checked_to as {{ type_string() }}) as checked_to
+    cast(min(checked_from) over (partition by stream) as {{ type_string() }}) as read_from,
+    cast(max(checked_to) over (partition by stream) as {{ type_string() }}) as read_to
 from judged
 where result <> 'complete'
+order by 1, 2
 {%- endset -%}
 {%- if execute and flags.WHICH in ('build', 'test') -%}
+  {%- set commands = [] -%}
   {%- for row in run_query(compared) -%}
     {%- set place = row[0] ~ ', ' ~ row[1] -%}
-    {%- if row[2] == 'missing' and row[5] -%}
-      {%- do log(
-        place ~ ": " ~ row[3] ~ " rows that the last run wrote are missing; load them "
-        ~ "again with tap-leadintent-state forget --stream " ~ row[0] ~ " --from '"
-        ~ row[5] ~ "' --to '" ~ row[6] ~ "'", info=true
-      ) -%}
-    {%- elif row[2] == 'missing' -%}
-      {%- do log(
-        place ~ ": " ~ row[3] ~ " rows that the last run wrote are missing; the next "
-        ~ "run writes them again", info=true
-      ) -%}
+    {%- if row[2] == 'missing' -%}
+      {%- do log(place ~ ": " ~ row[3] ~ " rows that the last run wrote are missing", info=true) -%}
+      {%- set command = "forget --stream " ~ row[0] ~ " --from '" ~ row[5] ~ "' --to '" ~ row[6] ~ "'" -%}
+      {%- if row[5] and command not in commands -%}
+        {%- do commands.append(command) -%}
+      {%- endif -%}
     {%- elif row[2] == 'too many' -%}
       {%- do log(
         place ~ ": " ~ row[4] ~ " rows more than the last run wrote, such as records "
@@ -120,6 +117,12 @@ where result <> 'complete'
         ~ "than 130,000 rows, or as another run has begun since", info=true
       ) -%}
     {%- endif -%}
+  {%- endfor -%}
+  {%- for command in commands -%}
+    {%- do log(
+      "Load missing rows again with a state that is changed by: tap-leadintent-state "
+      ~ command, info=true
+    ) -%}
   {%- endfor -%}
 {%- endif -%}
 {{ compared }}
