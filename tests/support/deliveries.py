@@ -1,0 +1,241 @@
+"""Courses of events, in which rows get lost on their way into a warehouse."""
+
+from unittest import mock
+
+from hypothesis import strategies as st
+from typing_extensions import override
+
+from tap_leadintent.state_tool.changes import forget
+from tap_leadintent.times import parse_instant, utc_timestamp
+from tests.support.helpers import Json
+from tests.support.model import DAY, HOUR, Api, Lead, Row, Version, iso
+from tests.support.model_runs import run
+from tests.support.warehouse import TIMES, Result, Warehouse
+
+CHECKED = {
+    "leads": "latest_signal",
+    "observations": "observed_at",
+    "signal_agents": "all",
+}
+STREAMS = (*CHECKED, "loads")
+
+LOOKBACK = 1800
+CONFIG = {
+    "page_size": 5,
+    "load_receipts": True,
+    "lookback_days": LOOKBACK / DAY,
+    "max_retries": 0,
+    "concurrency": 1,
+}
+
+
+class Records(Api):
+    """The model, whose leads also stand for observations and agents."""
+
+    @override
+    def _answer(self, rows: list[Row], after: str) -> tuple[int, Json]:
+        status, page = super()._answer(rows, after)
+        for record in page["data"]:
+            record["observed_at"] = record["signal"]["observed_at"]
+        return status, page
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Lead]:
+    """Draw leads that appear late, and whose signals move."""
+    drawn = []
+    hours = st.integers(0, 40) | st.integers(-48, 144)
+    for number, found_hour in enumerate(draw(st.lists(hours, max_size=20))):
+        found = found_hour * HOUR + 0.5 * (number % 3)
+        age = draw(st.sampled_from([0, 0, 60, 9 * DAY]))
+        visible = found + draw(st.sampled_from([0, 0, 900, LOOKBACK]))
+        versions = [Version(visible, found - age)]
+        for later in draw(st.lists(st.integers(1, 90), max_size=2)):
+            moved = versions[-1].shown_from + later * HOUR
+            versions.append(Version(moved, moved))
+        drawn.append(Lead(f"lead-{number}", found, versions))
+    return drawn
+
+
+def is_inside(stream: str, time: str | None, result: Result) -> bool:
+    """Return whether a record with this time counts for a result."""
+    if stream not in TIMES:
+        return True
+    assert result.checked_from
+    assert result.checked_to
+    return bool(time) and result.checked_from <= str(time) < result.checked_to
+
+
+def shown_by(api: Api, stream: str, result: Result) -> dict[str, str | None]:
+    """Return the time of each record that the API shows, of those that count."""
+    shown = {}
+    for lead in api.leads:
+        version = api.version(lead)
+        if version is not None:
+            time = utc_timestamp(iso(lead.versions[version].observed_at))
+            if is_inside(stream, time, result):
+                shown[lead.id] = time
+    return shown
+
+
+def assert_losses_are_found(
+    warehouse: Warehouse, api: Api, *, stands_still: bool = True
+) -> dict[str, Result]:
+    """Assert that the query finds each loss after a run, and nothing else.
+
+    Args:
+        warehouse: The warehouse after a run that has read everything.
+        api: The API.
+        stands_still: Whether it has shown the same during all of the run.
+
+    Returns:
+        The results for the streams that lack rows.
+    """
+    results = warehouse.results()
+    losses = {}
+    for stream, time_range in CHECKED.items():
+        result = results[stream, time_range]
+        rows = warehouse.table(stream)
+        written = {}
+        for record in warehouse.written[stream].values():
+            time = utc_timestamp(record.get(TIMES.get(stream, "")))
+            if is_inside(stream, time, result):
+                written[record["id"]] = utc_timestamp(record["_sdc_extracted_at"])
+        arrived = [
+            name for name in written if rows.get(name, ())[1:] == (written[name],)
+        ]
+        counts = (result.checked_records, result.arrived)
+        assert counts == (len(written), len(arrived))
+        if stream in TIMES:
+            assert_reaches_back(warehouse, stream, result)
+        if len(arrived) < len(written):
+            assert result.result == "missing"
+            losses[stream] = result
+            continue
+        if not stands_still:
+            assert result.result in {"complete", "too many"}
+            continue
+        # Without a loss, the table has everything that the API shows.
+        shown = shown_by(api, stream, result)
+        assert shown.keys() <= rows.keys()
+        not_returned = 0
+        if stream in TIMES:
+            assert shown == {name: rows[name][0] for name in shown}
+            for name, (time, _) in rows.items():
+                not_returned += is_inside(stream, time, result) and name not in shown
+        assert result.not_returned == not_returned
+        assert result.result == ("too many" if not_returned else "complete")
+    return losses
+
+
+def assert_reaches_back(warehouse: Warehouse, stream: str, result: Result) -> None:
+    """Assert that the interval has all that was not covered when the run began."""
+    states = [message["value"]["bookmarks"] for message in warehouse.of_type("STATE")]
+    (first, *_) = [each[stream]["coverage"] for each in states if stream in each]
+    ends = [each["to"] for each in first if each.get("range") == CHECKED[stream]]
+    if ends:
+        assert str(result.checked_from) <= str(utc_timestamp(max(ends)))
+
+
+def forget_losses(warehouse: Warehouse, losses: dict[str, Result]) -> None:
+    """Do what the page says about rows that are missing."""
+    bookmarks = warehouse.state["bookmarks"]
+    for stream, result in losses.items():
+        if result.checked_from and result.checked_to:
+            start = parse_instant(result.checked_from)
+            end = parse_instant(result.checked_to)
+            bookmarks[stream] = forget(bookmarks[stream], stream, (start, end))
+
+
+def play(data: st.DataObject, warehouse: Warehouse, most_runs: int) -> None:
+    """Play a course of runs and losses, and assert that each loss is found.
+
+    Rows are deleted by hand, backups restored, and batches lost; records are deleted in
+    the API, persons erased; runs are stopped and killed, and records move during them.
+
+    Args:
+        data: Draws what happens.
+        warehouse: An empty warehouse.
+        most_runs: The most runs.
+    """
+    draw = data.draw
+    api = Records(leads=draw(histories()))
+    has_lost = False
+    for _ in range(draw(st.integers(2, most_runs))):
+        api.now += draw(st.sampled_from([HOUR, 5 * HOUR, DAY, 3 * DAY]))
+        if warehouse.state:
+            has_lost |= disturb(data, api, warehouse)
+        losing = st.sampled_from([{1}, {2}, {3}, {1, 4}])
+        warehouse.lost_batches = draw(st.just(set[int]()) | losing)
+        has_lost |= bool(warehouse.lost_batches)
+        api.seconds_per_request = draw(st.sampled_from([0, 0, 600]))
+        if run_somehow(data, api, warehouse):
+            assert_losses_are_mended(warehouse, api)
+            warehouse.save(*STREAMS)
+            has_lost = draw(st.booleans())
+            if has_lost and api.leads:
+                # What is deleted after the run is found, too.
+                for stream in CHECKED:
+                    warehouse.delete(stream, api.leads[0].id)
+                assert_losses_are_found(warehouse, api, stands_still=False)
+            continue
+        for result in warehouse.results().values():
+            assert has_lost or result.result != "missing"
+
+
+def disturb(data: st.DataObject, api: Api, warehouse: Warehouse) -> bool:
+    """Delete or restore something, or nothing; return whether rows may be lost."""
+    events = ["", "", "remove", "delete", "erase", "restore"]
+    event = data.draw(st.sampled_from(events))
+    if event == "restore" and warehouse.has_copy:
+        tables = data.draw(st.integers(1, len(STREAMS)))
+        warehouse.restore(*STREAMS[:tables])
+        return True
+    if not event or not api.leads:
+        return False
+    gone = data.draw(st.sampled_from(api.leads))
+    if event in {"remove", "erase"}:
+        api.leads = [each for each in api.leads if each is not gone]
+    if event in {"delete", "erase"}:
+        for stream in CHECKED:
+            warehouse.delete(stream, gone.id)
+        return True
+    return False
+
+
+def run_somehow(data: st.DataObject, api: Api, warehouse: Warehouse) -> bool:
+    """Run the tap once, which may be stopped or killed.
+
+    Returns:
+        Whether it has read everything, and its receipts have arrived.
+    """
+    config = {**CONFIG}
+    if data.draw(st.integers(0, 4)) == 0:
+        config["max_requests_per_run"] = data.draw(st.sampled_from([9, 15]))
+    killed_after = data.draw(st.none() | st.none() | st.integers(0, 60))
+    with mock.patch("tap_leadintent.singer.stream._MIN_BETWEEN_STATES", 4):
+        has_read_all = run(
+            api,
+            warehouse,
+            config,
+            selected=STREAMS,
+            killed_after=killed_after,
+        )
+    receipts = warehouse.written["loads"].values()
+    arrived = warehouse.ask("SELECT run_id FROM tap_leadintent.loads")
+    return has_read_all and {record["run_id"] for record in receipts} <= {
+        run_id for (run_id,) in arrived
+    }
+
+
+def assert_losses_are_mended(warehouse: Warehouse, api: Api) -> None:
+    """Assert that each loss is found, and that what the page says mends it."""
+    stands_still = not api.seconds_per_request
+    losses = assert_losses_are_found(warehouse, api, stands_still=stands_still)
+    if losses:
+        forget_losses(warehouse, losses)
+        warehouse.lost_batches = ()
+        api.seconds_per_request = 0
+        api.now += 60
+        assert run(api, warehouse, CONFIG, selected=STREAMS)
+        assert not assert_losses_are_found(warehouse, api)
