@@ -12,7 +12,7 @@ from tap_leadintent.singer.errors import RunError
 from tap_leadintent.state_tool.plan import describe_plan
 from tap_leadintent.times import format_interval, parse_instant
 from tests.support.deliveries import CONFIG, STREAMS, Records, play
-from tests.support.model import EPOCH, HOUR, second, steady
+from tests.support.model import EPOCH, HOUR, Version, lead, second, steady
 from tests.support.model_runs import DEFAULTS, count_requests, run
 from tests.support.warehouse import MemoryWarehouse
 
@@ -97,3 +97,28 @@ def test_with_a_hole_what_follows_it_is_compared() -> None:
         warehouse.delete("leads", "lead-0060")
         result = warehouse.results()["leads", "latest_signal"]
         assert (result.arrived, result.result) == (47, "missing")
+
+
+def test_after_a_killed_run_only_what_is_certain_is_missing() -> None:
+    api = Records(leads=steady(30), now=30 * HOUR)
+    agents = ("signal_agents", "loads")
+    with closing(MemoryWarehouse()) as warehouse:
+        assert run(api, warehouse, CONFIG, selected=agents)
+        api.now += HOUR
+        api.leads = [*api.leads, *(lead(n, n * HOUR) for n in (97, 98, 99))]
+        for each in api.leads[-3:]:
+            each.versions = [Version(api.now, api.now)]
+        assert not run(api, warehouse, CONFIG, selected=agents, killed_after=12)
+        # The loader gets what the killed run has written: three new agents, and seven
+        # that the complete run has written, too.
+        warehouse.end()
+        rows = warehouse.table("signal_agents")
+        newest = max(written_at for _, written_at in rows.values())
+        older = [name for name in rows if rows[name][1] < newest]
+        assert (len(rows), len(older)) == (33, 23)
+        found = []
+        for name in older[:6]:
+            (result,) = warehouse.results().values()
+            found.append(result.result)
+            warehouse.delete("signal_agents", name)
+        assert found == ["not known"] * 4 + ["missing"] * 2

@@ -38,9 +38,9 @@ def test_rows_count_by_their_time(
 
 def test_a_row_counts_once_and_where_it_was_last() -> None:
     written = WrittenRows(["id"], "at")
-    assert count(written, (0, DAY), *rows(1, 1)) == 2
-    assert count(written, (0, DAY), *rows(3)) == 1
-    assert written.count((DAY, 9 * DAY)) == 1
+    assert count(written, (0, 2 * DAY), *rows(2, 2)) == 2
+    assert count(written, (0, 2 * DAY), *rows(3)) == 1
+    assert written.count((2 * DAY, 9 * DAY)) == 1
     assert written.count() == 2
 
 

@@ -122,7 +122,7 @@ class Warehouse(Store):
         self._batch.append(content)
         if content["type"] == "RECORD":
             record = content["record"]
-            key = record.get("record_key") or record.get("id") or ""
+            key = record.get("record_key") or record.get("id") or str(record)
             load_time = {"_sdc_extracted_at": content["time_extracted"]}
             self.written[content["stream"]][key] = {**record, **load_time}
 
