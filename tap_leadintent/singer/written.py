@@ -1,15 +1,19 @@
 """Counts the rows that a run has written of a stream."""
 
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tap_leadintent.times import parse_instant
+from tap_leadintent.times import LATEST, parse_instant
 
-_MAX_KEYS = 130_000
-"""Keys that are remembered, in about 13 MB."""
+_MAX_ROWS = 130_000
+"""Rows that are remembered, in 2 MB."""
 
-_MASK = 2**60 - 1
-"""The bits of a hash that are kept. With more, each key takes 32 bytes more."""
+_NO_TIME = LATEST + 1
+"""Stands for the time of a row without one, as it lies in no interval."""
+
+_PARTS = 16
+"""Rows are compared in so many parts. A dictionary of all would take 12 MB."""
 
 
 class WrittenRows:
@@ -27,9 +31,11 @@ class WrittenRows:
         """
         self._key_columns = key_columns
         self._time_column = time_column
-        self._times: dict[int, int | None] | None = {}
-        """For the hash of each key, the time of its last row, in UTC seconds since
-        1970; None after too many keys."""
+        self._keys = array("q")
+        """The hash of the key of each row that was written."""
+        self._times = array("q")
+        """The time of each row, in UTC seconds since 1970."""
+        self._is_full = False
 
     @property
     def has_times(self) -> bool:
@@ -42,15 +48,17 @@ class WrittenRows:
         Args:
             row: The row as it was written.
         """
-        if self._times is None:
+        if self._is_full:
             return
-        key = len(self._times)
+        if len(self._keys) == _MAX_ROWS:
+            self._is_full = True
+            del self._keys[:], self._times[:]
+            return
+        key = len(self._keys)
         if self._key_columns:
             key = hash(tuple([str(row.get(name)) for name in self._key_columns]))
-            key &= _MASK
-        self._times[key] = _seconds(row.get(self._time_column))
-        if len(self._times) > _MAX_KEYS:
-            self._times = None
+        self._keys.append(key)
+        self._times.append(_seconds(row.get(self._time_column)))
 
     def count(self, interval: tuple[int, int] | None = None) -> int | None:
         """Return how many rows the table must have of those that were written.
@@ -62,24 +70,30 @@ class WrittenRows:
         Returns:
             The number; None if it is not known, as there were too many rows.
         """
-        if self._times is None:
+        if self._is_full:
             return None
-        if interval is None:
-            return len(self._times)
-        start, end = interval
         rows = 0
-        for time in self._times.values():
-            if time is not None and start <= time < end:
-                rows += 1
+        for part in range(_PARTS):
+            last = {
+                key: time
+                for key, time in zip(self._keys, self._times, strict=True)
+                if key % _PARTS == part
+            }
+            if interval is None:
+                rows += len(last)
+                continue
+            start, end = interval
+            for time in last.values():
+                rows += start <= time < end
         return rows
 
 
-def _seconds(time: object) -> int | None:
-    """Return a time of a row in UTC seconds since 1970, or None if it has none."""
+def _seconds(time: object) -> int:
+    """Return a time of a row in UTC seconds since 1970."""
     if not isinstance(time, str):
-        return None
+        return _NO_TIME
     try:
         return parse_instant(time)
     except ValueError:
         # A stream map may have changed it.
-        return None
+        return _NO_TIME

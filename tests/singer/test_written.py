@@ -62,7 +62,7 @@ def test_a_time_that_a_map_has_changed_is_none() -> None:
 
 
 def test_too_many_rows_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_leadintent.singer.written._MAX_KEYS", 3)
+    monkeypatch.setattr("tap_leadintent.singer.written._MAX_ROWS", 3)
     written = WrittenRows(["id"], "at")
     assert count(written, None, *rows(1, 2, 3)) == 3
     assert count(written, None, *rows(1, 2, 3, 4)) is None

@@ -21,12 +21,18 @@ TIMES = {"leads": "signal_observed_at", "observations": "observed_at"}
 """The columns with the time of a row."""
 
 
+(PAGE_QUERY,) = re.findall(
+    r"```sql\n(.*?);\n```",
+    section(ROOT / "docs/missing-rows.md", "## Has everything arrived?"),
+    re.DOTALL,
+)
+"""The query of the page."""
+
+
 def _query() -> str:
-    """Return the query of the page, without the lines of other streams."""
-    page = section(ROOT / "docs/missing-rows.md", "## Has everything arrived?")
-    (query,) = re.findall(r"```sql\n(.*?);\n```", page, re.DOTALL)
+    """Return the query without the lines of streams that have no table here."""
     lines = []
-    for line in query.splitlines():
+    for line in PAGE_QUERY.splitlines():
         selected = re.search(r"UNION ALL SELECT '(\w+)'", line)
         if not selected or selected[1] in TABLES:
             lines.append(line)

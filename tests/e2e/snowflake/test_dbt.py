@@ -1,5 +1,6 @@
 """The example dbt project, built on tables of Snowflake's stand-in."""
 
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -10,6 +11,7 @@ from tests.support.dbt import ALL_IS_WELL, REQUIREMENTS, assert_opened, run_dbt
 from tests.support.environments import build
 from tests.support.helpers import API_KEY, raw_records
 from tests.support.pipelines import Pipeline
+from tests.support.warehouse import PAGE_QUERY
 
 
 def test_staging_models_open_leads_and_observations(
@@ -17,7 +19,8 @@ def test_staging_models_open_leads_and_observations(
 ) -> None:
     sandbox.configure(api_key=API_KEY, sizes={"leads": 100, "observations": 100})
     schema = "MODELS"
-    Pipeline(warehouse, sandbox, schema).run()
+    receipts = {"TAP_LEADINTENT_LOAD_RECEIPTS": "true"}
+    Pipeline(warehouse, sandbox, schema, **receipts).run()
     output = {
         "type": "snowflake",
         "account": "fakesnow",
@@ -38,13 +41,28 @@ def test_staging_models_open_leads_and_observations(
     programs = build(REQUIREMENTS, tmp_path / "environment")
     # The stand-in has no temporary tables, in which dbt runs its three unit tests.
     options = ["--exclude-resource-type", "unit_test"]
+    options += ["--vars", "{load_receipts: true}"]
     source = {"LEADINTENT_SCHEMA": schema}
-    printed = run_dbt(
-        programs, tmp_path, "build", *options, profiles=tmp_path, variables=source
-    )
+    dbt = partial(run_dbt, programs, tmp_path, profiles=tmp_path, variables=source)
+    printed = dbt("build", *options)
     assert ALL_IS_WELL in printed, printed[-3000:]
+    assert "PASS rows_have_arrived" in printed
 
     keys = {"leads": "lead_id", "observations": "observation_key"}
     tables = warehouse.rows("LEADINTENT_STAGING", *(f"stg_{name}" for name in keys))
     for (stream, key), rows in zip(keys.items(), tables, strict=True):
         assert_opened(rows, raw_records(sandbox, stream), key)
+
+    names = [record["id"] for record in raw_records(sandbox, "leads")[:3]]
+    deleted = ", ".join(f"'{name}'" for name in names)
+    warehouse.ask(f"delete from {schema}.leads where id in ({deleted})")
+    printed = dbt("test", "--select", "rows_have_arrived", *options)
+    assert "WARN=0 ERROR=1" in printed, printed[-3000:]
+    assert "leads, date_found: 3 rows that the last run wrote are missing" in printed
+    (rows,) = warehouse.ask(PAGE_QUERY.replace("tap_leadintent", schema))
+    results = {(row["stream"], row["time_range"]): row for row in rows}
+    assert len(results) == 9
+    for (stream, _), row in results.items():
+        is_whole = stream != "leads" or row["arrived"] == row["checked_records"]
+        assert row["result"] == ("complete" if is_whole else "missing"), row
+    assert results["leads", "date_found"]["result"] == "missing"
