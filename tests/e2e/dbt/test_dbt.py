@@ -32,6 +32,7 @@ from tests.support.rows import instant
 from tests.support.schemas import Schema
 from tests.support.states import state_from
 from tests.support.targets import run_target
+from tests.support.warehouse import PAGE_QUERY
 
 STAGING = ROOT / "docs/examples/dbt/models/staging/staging.yml"
 MODELS = yaml.safe_load(STAGING.read_text("utf-8"))["models"]
@@ -133,6 +134,19 @@ class Project:
         """Return what the test of missing rows prints."""
         command = ("test", "--select", "rows_have_arrived")
         return self.dbt(*command, target=target, load_receipts=True)
+
+    def results(self, target: str) -> dict[tuple[str, str], str]:
+        """Return what the query of the page says, by stream and time range."""
+        query = PAGE_QUERY.replace("tap_leadintent", f'"{self.schema.folder.name}"')
+        columns = f"SELECT stream, time_range, result FROM ({query}) AS compared"  # noqa: S608
+        if target == "postgres":
+            rows = self.schema.ask(columns)
+        else:
+            text = (
+                f"SELECT to_json([stream, time_range, result])::TEXT FROM ({columns})"  # noqa: S608
+            )
+            rows = printed_by(self.programs, "-c", QUERY, str(self.duckdb), text)
+        return {(stream, time_range): result for stream, time_range, result in rows}
 
     def delete(self, table: str, column: str, values: list[str]) -> None:
         """Delete rows by hand from both databases."""
@@ -382,6 +396,10 @@ def test_missing_rows_fail_until_they_are_loaded_again(
     state = project.load(config)
     printed = [project.arrived(target) for target in TARGETS]
     assert all(PASSES in each for each in printed), printed
+    for target in TARGETS:
+        results = project.results(target)
+        assert len(results) == 9
+        assert {*results.values()} == {"complete"}
     newest = sorted(
         project.schema.rows("leads"), key=lambda row: str(row["signal_observed_at"])
     )
@@ -391,12 +409,16 @@ def test_missing_rows_fail_until_they_are_loaded_again(
     for target in TARGETS:
         text = project.arrived(target)
         assert "WARN=0 ERROR=1" in text, text[-3000:]
-        assert {*re.findall(MISSING, text)} == {
+        missing = {
             ("leads", "date_found", "3"),
             ("leads", "latest_signal", "3"),
             ("signal_accounts", "date_found", "1"),
             ("signal_accounts", "latest_signal", "1"),
         }
+        assert {*re.findall(MISSING, text)} == missing
+        found = project.results(target).items()
+        named = {place for place, result in found if result == "missing"}
+        assert named == {(stream, time_range) for stream, time_range, _ in missing}
     for command in re.findall(COMMAND, text):
         state = state_from(*shlex.split(command), stdin=state)
     project.load(config, state=state)
