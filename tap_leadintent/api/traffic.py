@@ -109,6 +109,9 @@ class Traffic:
         self._in_flight: list[Event] = []
         """The `stopped` event of each request. A thread that waits for its turn
         notices it when another request ends, or when its wait is over."""
+        self._is_full = False
+        """Whether the latest request took the last place. Where fewer are wanted than
+        are allowed, more would show nothing."""
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         """The least seconds between requests, by the setting."""
         self._spacing = 0.0
@@ -141,7 +144,7 @@ class Traffic:
         return int(self._allowed)
 
     def note_page(self, endpoint: str, seconds: float, *, is_full: bool) -> None:
-        """Note that a request has got a page; called inside its turn.
+        """Note that a request has got a page.
 
         Args:
             endpoint: The address that was asked.
@@ -163,9 +166,7 @@ class Traffic:
             latency = self._latencies[endpoint]
             if is_full:
                 latency.note(seconds)
-            # Where fewer are wanted than are allowed, more would show nothing.
-            is_used = len(self._in_flight) >= self.at_once()
-            if is_used and not latency.is_slower:
+            if self._is_full and not latency.is_slower:
                 self._allowed = min(self._ceiling, self._allowed + self._rise)
 
     def _forget_old_pages(self) -> None:
@@ -260,6 +261,7 @@ class Traffic:
             self._sent += 1
             now = self._limits.monotonic()
             self._in_flight.append(stopped)
+            self._is_full = len(self._in_flight) >= self.at_once()
             self._began = min(self._began, now)
             self._next_slot = now + max(self._interval, self._spacing)
             stats.requests += 1

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import pairwise
 from math import inf
 from threading import Event
@@ -231,6 +232,23 @@ def test_the_rate_limit_holds_across_streams_and_retries(
     gaps = [after - before for before, after in pairwise(times)]
     assert len(gaps) == 3
     assert all(2 <= gap < 2.1 for gap in gaps)
+
+
+@pytest.mark.parametrize(("others", "risen"), [(2, 0), (3, 1)])
+def test_a_page_raises_how_many_requests_may_be_sent_if_so_many_are(
+    requests_mock: requests_mock.Mocker, tap: Tap, others: int, risen: int
+) -> None:
+    requests_mock.post(AGENTS, json=PAGE)
+    one_tap = tap()
+    traffic = one_tap.streams["signal_agents"].run_context.traffic
+    assert len(list(pages(one_tap))) == 1
+    before = traffic.at_once()
+    with ExitStack() as under_way:
+        for _ in range(others):
+            under_way.enter_context(traffic.turn(Event(), StreamStats()))
+        for _ in range(4):
+            assert len(list(pages(one_tap))) == 1
+    assert traffic.at_once() == before + risen
 
 
 def test_its_repr_does_not_show_the_key(tap: Tap) -> None:
