@@ -40,19 +40,34 @@ _SLOWER = 1.5
 
 _MINUTE = 60.0
 
-_FASTER = 0.95
-"""What the time between requests is multiplied by after `_PAGES` pages without a
-refusal; after as many more by its square, and so on, as it may be far too long."""
+_SLOWED = 1.05
+"""What the time between requests is multiplied by after a refusal, at least."""
 
-_SLOWED = 0.9
-"""What the number of requests in a second is multiplied by after a refusal."""
+_FASTER = 0.05
+"""Which part of the time between requests is left out if no refusal has come for a
+while. If none comes again, it is more each time, as the time may be far too long."""
 
-_PAGES = 20
-"""Pages between refusals that are few: requests are spaced out although the server says
-how long to wait, so that at most about a twentieth of them is refused."""
+_FASTER_YET = 1.5
+"""What that part is multiplied by each time."""
 
-_SERIOUS = 3
-"""The attempt from which on the API may be down, or its limit may last long."""
+_MOST_FASTER = 0.5
+"""The largest such part."""
+
+_WHILE_PAGES = 20
+"""How many pages take such a while, so that about a twentieth is refused."""
+
+_WHILE_WAITS = 10
+"""How many times the last wait such a while is at least, so that a refusal that takes
+long comes seldom."""
+
+_LONGEST_WHILE = 30.0
+"""Seconds of the longest such while."""
+
+_FEW_PAGES = 3
+"""Pages that are added to those since the last wait, as a few say little."""
+
+_FIRST_WAIT = 0.25
+"""Seconds of the shortest wait after a refusal that does not say how long."""
 
 _TRIAL_SECONDS = 20.0
 """Failed requests are retried for so many seconds, until the first success of the run.
@@ -124,9 +139,15 @@ class Traffic:
         """How many cool-downs have begun since the last page."""
         self._refused_since = 0.0
         """When the first of these began."""
+        self._lost = 0.0
+        """The seconds from the first of the latest cool-downs to a page."""
+        self._pages = 0
+        """How many pages have come since then."""
+        self._faster_at = 0.0
+        """When requests follow one another faster, if there is no refusal before."""
+        self._step = _FASTER
         self._answered = deque[float]()
         """When the pages of the last minute arrived."""
-        self._pages_since_refusal = 0
         self._latencies = defaultdict[str, _Latency](_Latency)
         """By endpoint."""
         self.budget: int | None = None
@@ -156,18 +177,30 @@ class Traffic:
             if not self.has_succeeded:
                 self.has_succeeded = True
                 self._allowed = min(self._ceiling, _FIRST)
-            self._refusals = 0
-            self._answered.append(self._limits.monotonic())
+            now = self._limits.monotonic()
+            self._answered.append(now)
             self._forget_old_pages()
-            self._pages_since_refusal += 1
-            steps, rest = divmod(self._pages_since_refusal, _PAGES)
-            if not rest:
-                self._spacing *= _FASTER**steps
+            sent_at = now - seconds
+            # What was sent before a cool-down says nothing about its end.
+            if self._refusals and sent_at > self._refused_at:
+                self._lost = sent_at - self._refused_since
+                self._refusals = 0
+                self._pages = 0
+                self._plan_faster(now)
+            self._pages += 1
+            if now >= self._faster_at:
+                self._spacing *= 1 - self._step
+                self._step = min(_MOST_FASTER, self._step * _FASTER_YET)
+                self._plan_faster(now)
             latency = self._latencies[endpoint]
             if is_full:
                 latency.note(seconds)
             if self._is_full and not latency.is_slower:
                 self._allowed = min(self._ceiling, self._allowed + self._rise)
+
+    def _plan_faster(self, now: float) -> None:
+        seconds = max(_WHILE_PAGES * self._spacing, _WHILE_WAITS * self._lost)
+        self._faster_at = now + min(_LONGEST_WHILE, seconds)
 
     def _forget_old_pages(self) -> None:
         oldest = self._limits.monotonic() - _MINUTE
@@ -204,29 +237,38 @@ class Traffic:
 
     def _slow_down(self, asked: float) -> None:
         """Send fewer requests at once and, if that is not enough, in a second."""
-        now = self._limits.monotonic()
-        if not self._refusals:
-            self._refused_since = now
-        self._refusals += 1
         self._allowed = max(1.0, self._allowed / 2)
         self._rise = _RISE_AFTER_REFUSAL
-        are_few = self._pages_since_refusal < _PAGES
-        self._pages_since_refusal = 0
+        if not self._refusals:
+            now = self._limits.monotonic()
+            self._refused_since = now
+            self._step = _FASTER
+            self._space_out(now, asked)
+        self._refusals += 1
+
+    def _space_out(self, now: float, asked: float) -> None:
+        """Let requests follow one another as slowly as they have been answered.
+
+        What the last wait took, the pages since then might have taken without it. One
+        wait alone that a server asks for shows no limit.
+        """
         self._forget_old_pages()
-        count = len(self._answered)
-        if count and (are_few or not asked):
-            seconds = min(_MINUTE, now - self._began)
-            slower = max(self._spacing / _SLOWED, seconds / count)
-            self._spacing = min(slower, _MINUTE / count)
+        if not self._answered or (asked and not self._lost):
+            return
+        seconds = min(_MINUTE, now - self._began) + asked
+        spacing = seconds / len(self._answered)
+        if self._lost:
+            lost = self._lost / (self._pages + _FEW_PAGES)
+            spacing = min(spacing, self._spacing * _SLOWED + lost)
+        self._spacing = max(self._spacing, spacing)
 
     def _backoff(self, attempt: int) -> float:
         """Choose how long all requests wait after a refusal that does not say it."""
         if not self._spacing:
             return self._limits.backoff(attempt)
         # A limit that is reached often opens again soon.
-        seconds = self._spacing * 2.0 ** min(self._refusals - 1, 10)
-        if attempt >= _SERIOUS:
-            seconds = max(seconds, self._limits.backoff(attempt - _SERIOUS + 1))
+        number = min(max(self._refusals, attempt), 10)
+        seconds = max(_FIRST_WAIT, self._spacing) * 2.0 ** (number - 1)
         return min(seconds, self._limits.longest_backoff)
 
     @contextmanager

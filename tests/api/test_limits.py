@@ -263,7 +263,7 @@ class Limited:
                         self.times.append(self.clock.now)
                     self.clock.now += 0.05
                     if is_open:
-                        page(self.traffic)
+                        page(self.traffic, 0.05)
                         break
                     self.refused += 1
                     error = busy(self.wait)
@@ -305,6 +305,25 @@ class Second(Limited):
         return sum(time > self.clock.now - 1 for time in self.times) < 10
 
 
+class Block(Limited):
+    """Thirty in six seconds; one more, and none is allowed for six seconds."""
+
+    blocked_until = 0.0
+
+    def is_open(self) -> bool:
+        now = self.clock.now
+        if now >= self.blocked_until and sum(t > now - 6 for t in self.times) == 30:
+            self.blocked_until = now + 6
+        return now >= self.blocked_until
+
+
+class Failing(Limited):
+    """Refuses every second request for three minutes, whatever its pace is."""
+
+    def is_open(self) -> bool:
+        return self.clock.now > 1180 or self.sent % 2 == 1
+
+
 @pytest.mark.parametrize(
     ("limit", "wait", "seconds"),
     [
@@ -313,6 +332,7 @@ class Second(Limited):
         (Windowed, 0, 1.3 * 540),
         # Each refusal takes as long as ten pages.
         (Second, 1, 1.6 * 60),
+        (Block, 6, 1.3 * 114),
     ],
 )
 def test_the_pace_is_found(
@@ -331,6 +351,12 @@ def test_after_a_refusal_the_pace_rises_again(clock: Clock) -> None:
     for _ in range(1000):
         send(api.traffic)
     assert clock.now - began < 0.2 * 1000 / 2
+
+
+def test_the_pace_soon_rises_after_a_disturbance(clock: Clock) -> None:
+    api = Failing(clock)
+    api.read(1000)
+    assert clock.now - 1180 < 600
 
 
 def test_a_long_outage_does_not_slow_the_pace_down_for_ever(clock: Clock) -> None:
