@@ -6,7 +6,7 @@ say what the server made of it.
 
 import json
 import re
-import subprocess
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -102,7 +102,6 @@ class Gateway:
 
     command: Sequence[str]
     config: str | None
-    version: Sequence[str]
     says: dict[str, str]
     """What the log quotes, by the fault; `REFUSED` stands for an API that is down."""
 
@@ -110,11 +109,16 @@ class Gateway:
 EARLY = r"ended its response early"
 HALF = rf"{EARLY}; [^(]* \(HTTP 200 OK, .*Input data was truncated"
 
+UVICORN = (
+    *("env", "UPSTREAM={upstream}", "{python}", "-m", "uvicorn"),
+    *("--app-dir", "upstreams", "--port", "{port}"),
+    *("--log-level", "warning", "with_uvicorn:app"),
+)
+
 GATEWAYS = {
     "nginx": Gateway(
         ("nginx", "-c", "{config}", "-e", "{folder}/error.log"),
         "nginx.conf",
-        ("nginx", "-v"),
         {
             "REFUSED": r"HTTP 502 Bad Gateway, Server nginx/",
             "close": r"HTTP 502 Bad Gateway, Server nginx/",
@@ -126,10 +130,10 @@ GATEWAYS = {
     "haproxy": Gateway(
         ("haproxy", "-f", "{config}"),
         "haproxy.cfg",
-        ("haproxy", "-v"),
         {
             "REFUSED": r"HTTP 503 Service Unavailable: ",
-            "close": r"HTTP 502 Bad Gateway: ",
+            # The second, if it is on a connection that was kept open.
+            "close": rf"HTTP 502 Bad Gateway: |{EARLY}",
             "slow": r"HTTP 504 Gateway Time-out: ",
             "stall": EARLY,
             "cut": EARLY,
@@ -138,7 +142,6 @@ GATEWAYS = {
     "haproxy with a limit": Gateway(
         ("haproxy", "-f", "{config}"),
         "haproxy-deny.cfg",
-        ("haproxy", "-v"),
         {"": r"refuses now what it allowed earlier .*\(HTTP 403 Forbidden: .* of HTML"},
     ),
     "caddy": Gateway(
@@ -147,7 +150,6 @@ GATEWAYS = {
             *("--config", "{config}", "--adapter", "caddyfile"),
         ),
         "Caddyfile",
-        ("caddy", "version"),
         {
             "REFUSED": r"HTTP 502 Bad Gateway, Server Caddy",
             "close": r"HTTP 502 Bad Gateway, Server Caddy",
@@ -170,7 +172,6 @@ GATEWAYS = {
             *("-n", "{folder}/varnish", "-s", "malloc,10m"),
         ),
         "varnish.vcl",
-        ("varnishd", "-V"),
         {
             "REFUSED": r"HTTP 503 Backend fetch failed, Server Varnish",
             "close": r"HTTP 503 Backend fetch failed, Server Varnish",
@@ -182,7 +183,6 @@ GATEWAYS = {
     "lighttpd": Gateway(
         ("lighttpd", "-D", "-f", "{config}"),
         "lighttpd.conf",
-        ("lighttpd", "-v"),
         {
             "REFUSED": r"HTTP 503 Service Unavailable, Server lighttpd/",
             "close": r"HTTP 500 Internal Server Error, Server lighttpd/",
@@ -195,16 +195,30 @@ GATEWAYS = {
         (
             *("env", "UPSTREAM={upstream}", "{python}", "-m", "gunicorn"),
             *("--chdir", "upstreams", "--bind", "127.0.0.1:{port}"),
-            *("--timeout", "1", "--log-level", "critical", "with_gunicorn:app"),
+            *("--timeout", "1", "--max-requests", "5", "--workers", "2"),
+            *("--log-level", "critical", "with_gunicorn:app"),
         ),
         None,
-        ("{python}", "-m", "gunicorn", "--version"),
-        {"slow": r"HTTP 500 Internal Server Error: "},
+        {
+            # The second, if it takes the second to the time-out.
+            "close": rf"HTTP 500 Internal Server Error: |{EARLY}",
+            "slow": r"HTTP 500 Internal Server Error: ",
+            "cut": rf"HTTP 500 Internal Server Error: |{EARLY}",
+        },
+    ),
+    "uvicorn": Gateway(
+        (*UVICORN, "--workers", "2", "--limit-max-requests", "7"),
+        None,
+        {"close": r"HTTP 500 Internal Server Error, Server uvicorn"},
+    ),
+    "uvicorn with a limit": Gateway(
+        (*UVICORN, "--limit-concurrency", "4"),
+        None,
+        {"": r"HTTP 503 Service Unavailable, Server uvicorn: "},
     ),
     "uvicorn that recycles itself": Gateway(
-        ("{python}", "upstreams/with_uvicorn.py", "{port}", "{upstream}", "7"),
+        ("sh", "-c", f"while {shlex.join(UVICORN)} --limit-max-requests 7; do :; done"),
         None,
-        ("{python}", "-m", "uvicorn", "--version"),
         {
             "": r"cannot be reached any more, though it has answered in this run|"
             + EARLY
@@ -248,15 +262,6 @@ def read(tmp_path: Path) -> Callable[..., Run]:
 
 def ids(run: Run) -> set[str]:
     return {lead["id"] for lead in run.records("leads")}
-
-
-@pytest.mark.parametrize("name", GATEWAYS)
-def test_the_version_is_printed(installed: Installed, name: str) -> None:
-    command = [word.format(python=installed.python) for word in GATEWAYS[name].version]
-    done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603
-    version = (done.stdout + done.stderr).splitlines()[0]
-    print(version)  # noqa: T201 - for the log of the week
-    assert re.search(r"\d+\.\d+", version)
 
 
 @pytest.mark.parametrize(("name", "fault"), CASES)

@@ -1,9 +1,8 @@
-"""Recycles itself after some requests: `with_uvicorn.py PORT UPSTREAM REQUESTS`."""
+"""Passes requests on; uvicorn runs it with `UPSTREAM` in its environment."""
 
-import sys
+import os
 
 import httpx
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,17 +13,11 @@ async def forward(request: Request) -> Response:
     """Ask the API, and pass its answer on."""
     async with httpx.AsyncClient(timeout=60) as client:
         answer = await client.post(
-            f"{sys.argv[2]}{request.url.path}",
+            f"{os.environ['UPSTREAM']}{request.url.path}",
             content=await request.body(),
             headers={"Authorization": request.headers["Authorization"]},
         )
     return Response(answer.content, answer.status_code, media_type="application/json")
 
 
-while True:
-    uvicorn.run(
-        Starlette(routes=[Route("/{path:path}", forward, methods=["POST"])]),
-        port=int(sys.argv[1]),
-        log_level="warning",
-        limit_max_requests=int(sys.argv[3]),
-    )
+app = Starlette(routes=[Route("/{path:path}", forward, methods=["POST"])])
