@@ -29,7 +29,7 @@ _MAX_BYTES = 8 * 2**20
 """While so many bytes wait, only the oldest window is read on."""
 
 
-_MOST_PARTS = 16
+_MOST_PARTS = 8
 """What is to be read is divided among so many readers at most. More parts would end
 with more pages that are not full, and save hardly any time."""
 
