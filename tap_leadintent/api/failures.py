@@ -167,7 +167,7 @@ RESPONSES: tuple[ResponseRow, ...] = (
     # A server in front of the API says so, too, when the API stalls.
     ({404}, "later page, html", RETRY | REFUSED, _CURSOR),
     ({400, 404, 410, 412, 422, 440}, "later page", REFUSED, _CURSOR),
-    ({400, 422}, "names a filter", REFUSED, _FILTERS),
+    ({400, 422}, "names a filter", Action.CUT, _FILTERS),
     ({400, 422}, "names the range", REFUSED, _RANGE),
     ({400, 422}, "names the limit", Action.CUT, _LIMIT),
     ({400, 422}, "filters", REFUSED, _FILTERS),
