@@ -96,6 +96,9 @@ KINDS = {
 EMPTY_BODY = "an empty body"
 """The name of a field that stands for a response without a body."""
 
+NO_HAS_MORE = "cursor.has_more, which is missing"
+"""The name of a field that stands for the lack of `cursor.has_more` in a page."""
+
 
 @dataclass(frozen=True)
 class Envelope:
@@ -137,6 +140,8 @@ def read_envelope(page: Page, *, is_first: bool) -> Envelope:
     values: dict[str, list[Any]] = {}
     for path, value in _leaves(content):
         values.setdefault(path, []).append(value)
+    if page.lacks_has_more:
+        values[NO_HAS_MORE] = [True]
     names: dict[str, str] = {}
     fields: dict[str, Claims] = {}
     for path, found in values.items():

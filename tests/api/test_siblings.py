@@ -143,6 +143,7 @@ PARTIAL: dict[str, tuple[Json, Json]] = {
     "meta.complete": ({"meta": {"complete": True}}, {"meta": {"complete": False}}),
     "meta.timed_out": ({"meta": {"page": 1}}, {"meta": {"timed_out": True}}),
     "cursor.partial": ({}, {"cursor": {"partial": True}}),
+    "cursor.has_more": ({}, {"cursor": {"has_more": None}}),
     "result.shards": (
         {"result": {"shards": [{"ok": True, "ms": 3}, {"ok": True, "ms": 5}]}},
         {"result": {"shards": [{"ok": True, "ms": 4}, {"ok": False, "ms": 9}]}},
@@ -265,6 +266,7 @@ HONEST: dict[str, Said] = {
     "has_next": lambda page: {"pagination": {"has_next": page.has_more}},
     "prev": lambda page: {"prev": None if page.is_first else f"c{page.number}"},
     "prev, absent": lambda page: {} if page.is_first else {"prev": f"c{page.number}"},
+    "has_more": lambda page: {"cursor": {"has_more": page.has_more or None}},
     "links": lambda page: {
         "links": {"next": f"/v1?c={page.number}" if page.has_more else None},
     },
@@ -279,12 +281,18 @@ HONEST: dict[str, Said] = {
 """What the pages of an API may say that lack nothing."""
 
 
-MORE = {"is_last": 1, "has_next": 1, "echo": 2, "notice": 1}
+MORE = {"is_last": 1, "has_next": 1, "has_more": 1, "echo": 2, "notice": 1}
 """The requests that a first load takes more, where it is not none: until the first last
 page of a query, nobody can know that a value tells last pages. A notice may be an error
 until it comes again."""
 
-SAID = {("is_last", True), ("has_next", True), ("notice", True), ("notice", False)}
+SAID = {
+    ("is_last", True),
+    ("has_next", True),
+    ("has_more", True),
+    ("notice", True),
+    ("notice", False),
+}
 """What is said in a first load, by whether it is a list. A list has one last page."""
 
 
