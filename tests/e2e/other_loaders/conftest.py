@@ -27,6 +27,7 @@ def services(
         serving(programs, _HERE.parent / "s3" / "server.py") as s3,
         serving(programs, stand_ins, "gcs") as gcs,
         serving(programs, stand_ins, "kafka") as kafka,
+        serving(programs, stand_ins, "clickhouse") as clickhouse,
         running_elasticsearch() as elasticsearch,
     ):
         yield Services(
@@ -34,6 +35,7 @@ def services(
             s3=s3,
             gcs=gcs,
             kafka=kafka,
+            clickhouse=clickhouse,
             elasticsearch=elasticsearch,
         )
 

@@ -5,9 +5,10 @@ import io
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import ClassVar
-from urllib.parse import quote
+from typing import Any, ClassVar
+from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree as ET
 
 import requests
@@ -33,6 +34,9 @@ _S3_USER = {"Authorization": f"AWS4-HMAC-SHA256 Credential={_CREDENTIAL}"}
 
 _AS_TEXT = {"objects_as_text": True}
 
+_EMPTY_IN_CLICKHOUSE = {"boolean": False, "integer": 0, "number": 0}
+"""What its columns hold without a value; those of other types hold an empty text."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
@@ -42,6 +46,7 @@ class Services:
     s3: str
     gcs: str
     kafka: str
+    clickhouse: str
     elasticsearch: tuple[int, Documents]
 
 
@@ -90,6 +95,10 @@ class Loader(ABC):
 
     def text(self, value: str) -> str | None:
         """Return what it makes of a text."""
+        return value
+
+    def cell(self, value: Any, schema: Json) -> Any:  # noqa: ARG002 - for subclasses
+        """Return what it makes of a value in a column with this schema."""
         return value
 
 
@@ -201,15 +210,9 @@ class TargetS3Csv(TargetCsv):
         }
 
     def rows(self, stream: str) -> list[Json]:
-        bucket = f"{self.services.s3}/lake"
-        prefix = f"{self.folder.name}/{stream}-"
-        listing = requests.get(f"{bucket}?prefix={prefix}", timeout=TIMEOUT).text
-        keys = ET.fromstring(listing).iter(f"{_S3}Key")  # noqa: S314 - of our own
         rows: list[Json] = []
-        for key in sorted(each.text or "" for each in keys):
-            url = f"{bucket}/{key}"
-            content = requests.get(url, headers=_S3_USER, timeout=TIMEOUT).content
-            rows += _csv_rows(content.decode())
+        for content in _s3_objects(self.services.s3, f"{self.folder.name}/{stream}-"):
+            rows += _csv_rows(content)
         return rows
 
 
@@ -237,6 +240,29 @@ class TargetGcs(Loader):
         return rows
 
 
+class TargetS3Jsonl(Loader):
+    name = "target-s3-jsonl"
+    is_of_sdk = False
+    confirms_midway = False
+
+    def settings(self) -> Json:
+        return {
+            "aws_endpoint_url": self.services.s3,
+            "aws_access_key_id": "any",
+            "aws_secret_access_key": "any",
+            "s3_bucket": "lake",
+            "path_template": f"{self.folder.name}/{{stream}}-{{date_time}}.json",
+            "memory_buffer": 10_000,
+            "work_dir": str(self.folder),
+        }
+
+    def rows(self, stream: str) -> list[Json]:
+        rows: list[Json] = []
+        for content in _s3_objects(self.services.s3, f"{self.folder.name}/{stream}-"):
+            rows += _lines(content)
+        return rows
+
+
 class TargetKafka(Loader):
     name = "target-kafka"
     tap = _AS_TEXT
@@ -254,6 +280,40 @@ class TargetKafka(Loader):
         topic = f"{self.folder.name}_{stream}"
         consumer = _HERE / "consumer.py"
         return printed_by(self.programs, consumer, self.services.kafka, topic)
+
+
+class TargetClickhouse(Loader):
+    name = "shaped-target-clickhouse"
+    program = "target-clickhouse"
+
+    def settings(self) -> Json:
+        address = urlsplit(self.services.clickhouse)
+        return {
+            "host": address.hostname,
+            "port": address.port,
+            "username": "default",
+            "password": "",
+            "database": "default",
+            "engine_type": "ReplacingMergeTree",
+        }
+
+    def rows(self, stream: str) -> list[Json]:
+        query = f"SELECT * FROM {stream} FINAL"
+        parameters = {"default_format": "JSONEachRow"}
+        done = requests.post(
+            self.services.clickhouse, data=query, params=parameters, timeout=TIMEOUT
+        )
+        assert done.ok, done.text
+        return [*_lines(done.content.decode())]
+
+    def cell(self, value: Any, schema: Json) -> Any:
+        if "format" in schema:
+            return value and value.replace(microsecond=0)
+        if value is None:
+            (kind,) = {*schema["type"]} - {"null"}
+            return _EMPTY_IN_CLICKHOUSE.get(kind, "")
+        # It has 32 bits, so seven digits.
+        return Decimal(f"{value:.7g}") if "number" in schema["type"] else value
 
 
 class TargetElasticsearch(Loader):
@@ -280,10 +340,22 @@ LOADERS = (
     TargetJsonl,
     TargetCsv,
     TargetS3Csv,
+    TargetS3Jsonl,
     TargetGcs,
     TargetKafka,
+    TargetClickhouse,
     TargetElasticsearch,
 )
+
+
+def _s3_objects(service: str, prefix: str) -> Iterator[str]:
+    """Return the contents of the objects with this prefix, by their names."""
+    bucket = f"{service}/lake"
+    listing = requests.get(f"{bucket}?prefix={prefix}", timeout=TIMEOUT).text
+    keys = ET.fromstring(listing).iter(f"{_S3}Key")  # noqa: S314 - of our own
+    for key in sorted(each.text or "" for each in keys):
+        url = f"{bucket}/{key}"
+        yield requests.get(url, headers=_S3_USER, timeout=TIMEOUT).content.decode()
 
 
 def _lines(text: str) -> Iterator[Json]:

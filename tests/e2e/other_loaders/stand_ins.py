@@ -1,7 +1,8 @@
-"""Serves what stands in for a service: `stand_ins.py gcs` or `stand_ins.py kafka`.
+"""Serves what stands in for a service: `stand_ins.py SERVICE`.
 
-A program of its own, in the environment of `requirements/stand-ins.txt`. It prints the
-address once the service answers, and serves until a signal ends it.
+The service is `gcs`, `kafka` or `clickhouse`. A program of its own, in the environment
+of `requirements/stand-ins.txt`. It prints the address once the service answers, and
+serves until a signal ends it.
 """
 
 import contextlib
@@ -9,7 +10,11 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 
 def free_port() -> int:
@@ -18,10 +23,45 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
+def serve_clickhouse(port: int) -> None:
+    """Answer as ClickHouse's HTTP interface does, with chdb, until a signal."""
+    from chdb.session import Session  # noqa: PLC0415
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            query = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            parameters = parse_qs(urlsplit(self.path).query)
+            status = 200
+            try:
+                result = session.query(query, *parameters["default_format"])
+                body = result.bytes()
+            except RuntimeError as error:
+                status = 500
+                body = str(error).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Log nothing."""
+
+    # chdb keeps its files in the folder. One query at a time: it is one process.
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Session(folder) as session,
+        HTTPServer(("127.0.0.1", port), Handler) as server,
+    ):
+        print(f"http://127.0.0.1:{port}", flush=True)
+        server.serve_forever()
+
+
 def main(service: str) -> None:
     """Serve on a free port."""
     port = free_port()
-    if service == "gcs":
+    if service == "clickhouse":
+        serve_clickhouse(port)
+    elif service == "gcs":
         from gcp_storage_emulator.server import create_server  # noqa: PLC0415
 
         create_server("127.0.0.1", port, in_memory=True, default_bucket="lake").start()

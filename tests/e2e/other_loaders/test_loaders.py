@@ -5,14 +5,16 @@ import os
 import subprocess
 from collections.abc import Callable
 from decimal import Decimal
+from http import HTTPStatus
 from pathlib import Path
 from threading import Timer
 from typing import Any
 
 import pytest
+import requests
 
 from tap_leadintent.sandbox import Sandbox
-from tests.e2e.other_loaders.loaders import LOADERS, Loader
+from tests.e2e.other_loaders.loaders import LOADERS, Loader, TargetS3Jsonl
 from tests.support.helpers import (
     STREAMS,
     TIMEOUT,
@@ -35,6 +37,12 @@ ODD = {
     "score": {"value": 0.30000000000000004},
     "new": {"": [[], [2.5], {}, None, True], "big": 2**60},
 }
+
+# A column of numbers: without a value, and with all digits of a double.
+OBSERVATIONS = (
+    {"id": "none", "confidence": None},
+    {"id": "digits", "confidence": 0.30000000000000004},
+)
 
 
 def arguments(loader: Loader) -> list[str | Path]:
@@ -93,7 +101,7 @@ def read(value: Any, schema: Json) -> Any:
     if schema.get("format") == "date-time":
         return instant(value)
     if "object" in types or "array" in types:
-        return exact_json(value) if isinstance(value, str) else value
+        return exact_json(value) if value and isinstance(value, str) else value
     if "number" in types:
         return Decimal(str(value))
     if "boolean" in types and isinstance(value, str):
@@ -103,9 +111,9 @@ def read(value: Any, schema: Json) -> Any:
 
 def wanted(loader: Loader, value: Any, schema: Json) -> Any:
     """Return what a cell must be that has this value in the API."""
-    if not isinstance(value, str) or "string" not in schema["type"]:
-        return value
-    return instant(value) if "format" in schema else loader.text(value)
+    if isinstance(value, str) and "string" in schema["type"]:
+        value = instant(value) if "format" in schema else loader.text(value)
+    return loader.cell(value, schema)
 
 
 def assert_loaded(loader: Loader, sandbox: Sandbox, catalog: Json) -> dict[str, Json]:
@@ -137,6 +145,7 @@ def test_every_cell_after_a_kill_and_an_update(  # noqa: PLR0913, PLR0917 - fixt
     loader = new_loader(kind)
     fill(sandbox, **SIZES)
     sandbox.insert("leads", ODD, found_at=SINCE)
+    sandbox.insert("observations", *OBSERVATIONS, observed_at=SINCE)
     config |= kind.tap
     catalog = typed_catalog(tmp_path, config) if kind.takes_numbers else only(*STREAMS)
     state = kill(loader, tap(config, catalog=catalog).succeeded().stdout)
@@ -153,3 +162,22 @@ def test_every_cell_after_a_kill_and_an_update(  # noqa: PLR0913, PLR0917 - fixt
     run = tap(config, state=state, catalog=catalog).succeeded()
     assert load(loader, run.stdout)
     assert assert_loaded(loader, sandbox, catalog) != before
+
+
+class WithoutBucket(TargetS3Jsonl):
+    def settings(self) -> Json:
+        return {**super().settings(), "s3_bucket": "missing"}
+
+
+def test_target_s3_jsonl_confirms_rows_that_it_could_not_upload(
+    new_loader: Callable[[type[Loader]], Loader],
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+) -> None:
+    loader = new_loader(WithoutBucket)
+    fill(sandbox, leads=10)
+    run = tap(config, catalog=only("leads")).succeeded()
+    assert load(loader, run.stdout) == run.state
+    bucket = requests.get(f"{loader.services.s3}/missing", timeout=TIMEOUT)
+    assert bucket.status_code == HTTPStatus.NOT_FOUND
