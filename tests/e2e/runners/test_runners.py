@@ -35,6 +35,15 @@ concurrency:
 telemetry:
   enabled: false
 """
+SUPERVISORD = """\
+[supervisord]
+[supervisorctl]
+serverurl = unix://%(here)s/socket
+[unix_http_server]
+file = %(here)s/socket
+[rpcinterface:supervisor]
+supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
+"""
 PRINT_TABLE = """\
 import sys
 import duckdb
@@ -153,6 +162,48 @@ def test_prefect(
     assert_stops_and_continues(command, variables, sandbox, warehouse)
 
 
+def test_supervisord(
+    project: Callable[..., dict[str, str]],
+    sandbox: Sandbox,
+    warehouse: PostgresWarehouse,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    programs = made(tmp_path_factory, "supervisord")
+    variables = project("supervisord", programs)
+    (program,) = lines_of("runners.md", "## supervisord", "ini")
+    program = program.replace("/srv/leads", variables["LEADINTENT_PROJECT"])
+    place = tmp_path / "supervisord.conf"
+    place.write_text(SUPERVISORD + program, encoding="utf-8")
+    options: dict[str, Any] = {"env": variables, "cwd": tmp_path}
+    configuration: list[str | Path] = ["--configuration", place]
+    serve: list[str | Path] = [programs / "supervisord", "--nodaemon"]
+    serve += configuration
+
+    def control(word: str) -> str:
+        """Return what supervisorctl prints about the program."""
+        done = subprocess.run(  # noqa: S603
+            [programs / "supervisorctl", *configuration, word, "leadintent"],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            **options,
+        )
+        return str(done.stdout)
+
+    fill(sandbox, latency=2, **SIZES)
+    with child(serve, **options):
+        poll(lambda: len(sandbox.requests()) > 3, 5 * TIMEOUT)
+        assert "leadintent: stopped" in control("stop")
+        fill(sandbox, **SIZES)
+        assert "leadintent: started" in control("start")
+        poll(lambda: "EXITED" in control("status"), 5 * TIMEOUT)
+    for stream in STREAMS:
+        held = rows_by_id(warehouse.postgres, "supervisord", stream)
+        assert held == expected_rows(sandbox, stream)
+
+
 def in_utc(row: dict[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of dlt's as `expected_rows` has it, without dlt's own columns."""
     values = {}
@@ -192,7 +243,7 @@ def test_dlt(
         )
 
     # Leads fail after a part of them; what came before is loaded, with its state.
-    sandbox.faults({"kind": "status", "status": 403, "stream": "leads", "skip": 5})
+    sandbox.faults({"kind": "status", "status": 401, "stream": "leads", "skip": 5})
     failed = run()
     assert failed.returncode == 1
     assert b"the tap ended with exit code [1]" in failed.stderr
