@@ -1,7 +1,8 @@
 """The benchmark: `uv run --all-extras python -m tools.benchmarks`.
 
 Prints lines of a table in Markdown. With `--quick`, less is measured, and less exactly.
-With `--into postgres` it measures loading instead of reading. `--chart docs/speed.svg`
+With `--into postgres` it measures loading instead of reading. With `--faults` it says
+instead which leads each client reads of an API with faults. `--chart docs/speed.svg`
 needs the group `charts`, and draws what the first table of `docs/speed.md` contains.
 """
 
@@ -20,6 +21,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="2,000 leads, one round")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--into", choices=["postgres"], help="load the leads there")
+    either.add_argument("--faults", action="store_true", help="read through faults")
     either.add_argument("--chart", type=Path, help="draw the first measure there")
     arguments = parser.parse_args()
     leads = 50_000 if arguments.into else 20_000
@@ -27,6 +29,11 @@ def main() -> None:
     # Not both: what loading imports would be larger than the tap, whose memory could
     # then not be measured.
     module = ".loading" if arguments.into else ".reading"
+    if arguments.faults:
+        with tempfile.TemporaryDirectory() as folder:
+            for line in import_module(".noticing", __package__).lines(Path(folder)):
+                print(line, flush=True)
+        return
     rows: list[Row] = []
     print("| | Client | Median | Spread | Notes |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:

@@ -99,6 +99,7 @@ class Clients:
         programs = build_tap(folder / "tap")
         self._plain = build_peer("plain_sdk", folder / "plain_sdk")
         self._dlt = build_peer("dlt_leads", folder / "dlt")
+        self._airbyte = build_peer("airbyte_leads", folder / "airbyte")
         self._bare = (programs / "python", PEERS / "bare.py", _CONFIG)
         program, catalog = programs / "tap-leadintent", folder / "leads"
         catalog.write_text(json.dumps(leads_only(program)), encoding="utf-8")
@@ -134,4 +135,10 @@ class Clients:
         """Return dlt's source, whose rows are printed."""
         program = (self._dlt / "python", PEERS / "dlt_leads.py", _CONFIG)
         name = f"dlt rest_api without a destination, {threads} threads"
+        return Client(name, program, {"slices": slices(threads)})
+
+    def airbyte(self, threads: int) -> Client:
+        """Return a connector of Airbyte's low-code CDK, whose messages are printed."""
+        program = (self._airbyte / "python", PEERS / "airbyte_leads.py", _CONFIG)
+        name = f"Airbyte low-code CDK without a destination, {threads} threads"
         return Client(name, program, {"slices": slices(threads)})

@@ -100,6 +100,29 @@ def run(client: Client, url: str, leads: int) -> Usage:
     return usage
 
 
+def outcome(client: Client, url: str, leads: int) -> str:
+    """Run a client, and say what becomes of the leads.
+
+    Args:
+        client: What to run.
+        url: The sandbox's address.
+        leads: How many leads the sandbox has.
+
+    Returns:
+        Whether it gave all leads, or failed, or ended well with fewer.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            run_command(client.prepare(folder, url), folder)
+        except RuntimeError:
+            return "fails"
+        _, different = _count(folder)
+    if different == leads:
+        return "all leads"
+    return f"**{different:,} of {leads:,} leads**, exit code 0"
+
+
 def run_command(command: Sequence[str], folder: Path) -> Usage:
     """Run a command in a folder, to which it prints; return what it took."""
     errors = folder / "errors.txt"
