@@ -81,7 +81,9 @@ def places(*decisions: Decision) -> dict[str, Decision]:
     return dict(zip(PLACES, decisions, strict=True))
 
 
-LEAVE, END, FAIL = "leave the stream", "end the run", "end the stream"
+LEAVE = "leave the stream"
+END = "end the run"
+FAIL = "end the stream"
 CUT = "retry, cut"
 CURSOR = ("begin again, cut", "a cursor")
 
@@ -100,7 +102,10 @@ DECISIONS: dict[str, dict[str, Decision]] = {
     "cut": always(CUT, "a cut answer"),
     # An endpoint that has returned records may say so that there are none.
     "empty": always(CUT, "no page")
-    | {"first": (CUT, "base_url, empty"), "same": ("a page", "accepted")},
+    | {
+        "first": (CUT, "base_url, empty"),
+        "same": ("a page", "accepted"),
+    },
     "no page": always(CUT, "no page") | {"first": (CUT, "base_url, no page")},
     "refused connection": always(f"retry, {END}", "gone")
     | {"first": (f"retry, {END}", "network")},
@@ -168,7 +173,12 @@ def said(**fields: object) -> str:
     return json.dumps(fields)
 
 
-NODE = said(statusCode=500, code="E_X", error="Oops", message="it does not work")
+NODE = said(
+    statusCode=500,
+    code="E_X",
+    error="Oops",
+    message="it does not work",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,15 +211,25 @@ class Answer:
         for name, value in self.headers.items():
             headers.append(f"{name}: {value if isinstance(value, str) else value()}")
         if not self.is_chunked:
-            return response(self.body.encode(), *headers, status=self.status or "")
-        lines = [f"HTTP/1.1 {self.status}", "Transfer-Encoding: chunked", *headers]
+            return response(
+                self.body.encode(),
+                *headers,
+                status=self.status or "",
+            )
+        lines = [
+            f"HTTP/1.1 {self.status}",
+            "Transfer-Encoding: chunked",
+            *headers,
+        ]
         chunk = f"{len(self.body):x}\r\n{self.body}\r\n"
         end = "" if self.is_cut else "0\r\n\r\n"
         return "\r\n".join([*lines, "", f"{chunk}{end}"]).encode()
 
 
 def limited(
-    body: str, wait: float | None = None, **headers: str | Callable[[], str]
+    body: str,
+    wait: float | None = None,
+    **headers: str | Callable[[], str],
 ) -> Answer:
     """Return a 429."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -222,23 +242,51 @@ def limited(
     )
 
 
-def page_of(status: str, kind: str = "5xx", body: str = HTML, **more: str) -> Answer:
+def page_of(
+    status: str,
+    kind: str = "5xx",
+    body: str = HTML,
+    **more: str,
+) -> Answer:
     """Return an answer whose body is a web page, or another text."""
     headers = {name.replace("_", "-"): value for name, value in more.items()}
     wait = float(more["Retry_After"]) if "Retry_After" in more else None
-    return Answer(kind=kind, status=status, body=body, headers=headers, wait=wait)
-
-
-def connect(status: str, kind: str, body: str = HTML, **more: str) -> Answer:
-    """Return what a proxy answers that is asked for a connection."""
-    headers = {name.replace("_", "-"): value for name, value in more.items()}
     return Answer(
-        kind=kind, status=status, body=body, headers=headers, is_of_proxy=True
+        kind=kind,
+        status=status,
+        body=body,
+        headers=headers,
+        wait=wait,
     )
 
 
-def refusing(kind: str, body: str, status: str = "400 Bad Request") -> Answer:
-    return Answer(kind=kind, status=status, body=body)
+def connect(
+    status: str,
+    kind: str,
+    body: str = HTML,
+    **more: str,
+) -> Answer:
+    """Return what a proxy answers that is asked for a connection."""
+    headers = {name.replace("_", "-"): value for name, value in more.items()}
+    return Answer(
+        kind=kind,
+        status=status,
+        body=body,
+        headers=headers,
+        is_of_proxy=True,
+    )
+
+
+def refusing(
+    kind: str,
+    body: str,
+    status: str = "400 Bad Request",
+) -> Answer:
+    return Answer(
+        kind=kind,
+        status=status,
+        body=body,
+    )
 
 
 def soon(factor: int, text: str = "{:.0f}") -> Callable[[], str]:
@@ -248,10 +296,16 @@ def soon(factor: int, text: str = "{:.0f}") -> Callable[[], str]:
 
 LIMITERS = {
     "express-rate-limit 8.7.5": limited(
-        TEXT, 2, Retry_After="2", RateLimit='"5-in-3sec"; r=0; t=2'
+        TEXT,
+        2,
+        Retry_After="2",
+        RateLimit='"5-in-3sec"; r=0; t=2',
     ),
     "@fastify/rate-limit 11.2.0": limited(
-        NODE, 2, retry_after="2", x_ratelimit_reset="2"
+        NODE,
+        2,
+        retry_after="2",
+        x_ratelimit_reset="2",
     ),
     "rate-limiter-flexible 11.4.0": limited(TEXT, 1.453, Retry_After="1.453"),
     "koa-ratelimit 6.0.0, 0.9 s left": limited(
@@ -259,10 +313,17 @@ LIMITERS = {
         Retry_After="0",
         X_RateLimit_Reset=lambda: f"{time.time() + 0.9:.3f}",
     ),
-    "DRF 3.18.3": limited(said(detail="Request was throttled."), 59, Retry_After="59"),
+    "DRF 3.18.3": limited(
+        said(detail="Request was throttled."),
+        59,
+        Retry_After="59",
+    ),
     "varnish 7.1.1 vsthrottle": limited(HTML, 5, Retry_After="5"),
     "Litestar 2.25.0": limited(
-        said(status_code=429, detail="Too Many Requests"),
+        said(
+            status_code=429,
+            detail="Too Many Requests",
+        ),
         58,
         RateLimit_Policy="60; w=60",
         RateLimit_Limit="60",
@@ -270,7 +331,10 @@ LIMITERS = {
         RateLimit_Reset="58",
     ),
     "@nestjs/throttler 6.7.1 named": limited(
-        said(statusCode=429, message="Too Many Requests"),
+        said(
+            statusCode=429,
+            message="Too Many Requests",
+        ),
         3,
         Retry_After_long="3",
         X_RateLimit_Remaining_short="96",
@@ -299,7 +363,11 @@ SERVERS = {
         "503 Service Unavailable", "503", NODE, Retry_After="10"
     ),
     "Flask-Limiter 4.1.1 headers_enabled": page_of(
-        "200 OK", "page", PAGE, Retry_After="60", X_RateLimit_Remaining="99"
+        "200 OK",
+        "page",
+        PAGE,
+        Retry_After="60",
+        X_RateLimit_Remaining="99",
     ),
     "nginx 1.22.1 limit_req, limit_conn": page_of("503 Service Unavailable", "503"),
     "haproxy 2.6.12 http-request deny": page_of("403 Forbidden", "403 of HTML"),
@@ -313,7 +381,10 @@ SERVERS = {
         "500 Internal Server Error", Connection="close"
     ),
     "varnish 7.1.1 synth(403)": page_of(
-        "403 Forbidden", "403 of HTML", Retry_After="5", Server="Varnish"
+        "403 Forbidden",
+        "403 of HTML",
+        Retry_After="5",
+        Server="Varnish",
     ),
     "nginx, caddy, h2o, nghttpx: upstream refused": page_of("502 Bad Gateway"),
     "haproxy, apache, lighttpd: upstream refused": page_of(
@@ -337,20 +408,30 @@ SERVERS = {
         "404 Not Found", "404 of HTML", Connection="close"
     ),
     "caddy 2.6.2, h2o 2.2.5: cut chunked body": Answer(
-        kind="cut", status="200 OK", body=ROWS, is_chunked=True
+        kind="cut",
+        status="200 OK",
+        body=ROWS,
+        is_chunked=True,
     ),
     "lighttpd 1.4.69: cut chunked body": page_of("200 OK", "cut", ROWS),
     "nginx, haproxy, varnish, apache, nghttpx: cut": Answer(
-        kind="cut", status="200 OK", body=ROWS, is_chunked=True, is_cut=True
+        kind="cut",
+        status="200 OK",
+        body=ROWS,
+        is_chunked=True,
+        is_cut=True,
     ),
     "haproxy 2.6.12: upstream closes a kept connection": Answer(
-        kind="cut", status=None, is_cut=True
+        kind="cut",
+        status=None,
+        is_cut=True,
     ),
     "uvicorn 0.54.0 --limit-concurrency": page_of(
         "503 Service Unavailable", "503", TEXT, connection="close"
     ),
     "uvicorn 0.54.0 --limit-max-requests": Answer(
-        kind="refused connection", status=None
+        kind="refused connection",
+        status=None,
     ),
     "caddy 2.6.2: unknown Host": page_of("200 OK", "empty", ""),
     "hypercorn 0.18.0": page_of("200 ", "page", PAGE),
@@ -372,14 +453,20 @@ PROXIES = {
     ),
 }
 
-LIMIT, RANGE, FILTER = "the limit", "the range", "a filter"
+LIMIT = "the limit"
+RANGE = "the range"
+FILTER = "a filter"
 
 APIS = {
     "400": refusing("400", said(error="invalid request")),
     "400 limit": refusing(LIMIT, said(error="limit must be at most 50")),
     "400 limit, plain text": refusing(LIMIT, "cursor.limit: at most 50"),
     "400 limit, Laravel": refusing(
-        LIMIT, said(message="Invalid.", errors={"cursor.limit": ["At most 50."]})
+        LIMIT,
+        said(
+            message="Invalid.",
+            errors={"cursor.limit": ["At most 50."]},
+        ),
     ),
     "422 limit, FastAPI": refusing(
         LIMIT,
@@ -407,7 +494,11 @@ APIS = {
         FILTER, said(error="seniorities of this range: at most 5 in one limit")
     ),
     "400 an echo of the request": refusing(
-        "400", said(error="no", request={"cursor": {"limit": 100, "after": "a"}})
+        "400",
+        said(
+            error="no",
+            request={"cursor": {"limit": 100, "after": "a"}},
+        ),
     ),
     "400 rate limit": refusing("400", said(error="rate limit reached")),
     "401": refusing("401", said(error="no"), "401 Unauthorized"),
@@ -416,7 +507,9 @@ APIS = {
         "403 of a quota", said(message="API rate limit exceeded"), "403 Forbidden"
     ),
     "403 quota": refusing(
-        "403 of a quota", said(error={"status": "quota"} | {"reason": "quota"}), "403 "
+        "403 of a quota",
+        said(error={"status": "quota"} | {"reason": "quota"}),
+        "403 ",
     ),
     "404": refusing("404", said(error="no cursor"), "404 Not Found"),
     "405": refusing("405", said(detail="POST"), "405 Method Not Allowed"),
@@ -439,7 +532,12 @@ FILTERS = {"seniorities": ["c_suite"]}
 
 
 def whole(cursor: Json) -> bytes:
-    content = json.dumps({"data": [{"id": "a"}], "cursor": cursor}).encode()
+    content = json.dumps(
+        {
+            "data": [{"id": "a"}],
+            "cursor": cursor,
+        }
+    ).encode()
     return response(content, "Connection: close")
 
 
@@ -497,7 +595,9 @@ class Server:
 
 @contextmanager
 def talking_to(
-    server: Server, monkeypatch: pytest.MonkeyPatch, filters: Json
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    filters: Json,
 ) -> Iterator[tuple[TapLeadIntent, ExitStack, str]]:
     """Start the server; give the tap that reads it, and how to stop the server."""
 
@@ -512,7 +612,11 @@ def talking_to(
             monkeypatch.delenv("NO_PROXY")
             monkeypatch.setenv("HTTPS_PROXY", f"http://{host}:{port}")
             monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(server.certificate))
-        config = {**VALID, "base_url": url, "filters": {"leads": filters}}
+        config = {
+            **VALID,
+            "base_url": url,
+            "filters": {"leads": filters},
+        }
         yield PatientTap(config=config), stack, url.partition("//")[2]
 
 
@@ -526,14 +630,26 @@ def come_to(place: str, tap: TapLeadIntent) -> Chain:
         Chain(agents.client, {}).fetch(Event(), 0)
     api = Endpoint(leads.client)
     if place == "same":
-        api.query("date_found", (1_750_000_000, 1_750_000_100), 100).fetch(Event(), 0)
-    query = api.query("date_found", (1_760_000_000, 1_760_000_100), 100)
+        api.query(
+            "date_found",
+            (1_750_000_000, 1_750_000_100),
+            100,
+        ).fetch(Event(), 0)
+    query = api.query(
+        "date_found",
+        (1_760_000_000, 1_760_000_100),
+        100,
+    )
     if place == "later":
         query.fetch(Event(), 0)
     return query
 
 
-def outcome(query: Chain, place: str, server: Server) -> tuple[str, StreamError | None]:
+def outcome(
+    query: Chain,
+    place: str,
+    server: Server,
+) -> tuple[str, StreamError | None]:
     """Read the query until it fails; return what was done, and the error."""
     error: StreamError | None = None
     steps: list[str] = []
@@ -623,7 +739,9 @@ RANGES = [(1_760_000_000 + start, 1_760_000_100 + start) for start in (0, 200, 4
 
 @pytest.mark.parametrize("others", ["refused", "read"])
 def test_a_request_is_cut_after_403_only_if_others_get_pages(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch, others: str
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    others: str,
 ) -> None:
     server = Server(FORBIDDEN, clock, "same")
     with talking_to(server, monkeypatch, {}) as (tap, _, _):

@@ -24,8 +24,14 @@ Tap = Callable[..., TapLeadIntent]
 
 AGENTS = f"{VALID['base_url']}/v1/signals/agents"
 SIGNALS = f"{VALID['base_url']}/v1/monitor/custom-signals"
-PAGE = {"data": [{"id": "a"}], "cursor": {"next": "", "has_more": False}}
-MORE = {"data": [{"id": "a"}], "cursor": {"next": "c", "has_more": True}}
+PAGE = {
+    "data": [{"id": "a"}],
+    "cursor": {"next": "", "has_more": False},
+}
+MORE = {
+    "data": [{"id": "a"}],
+    "cursor": {"next": "c", "has_more": True},
+}
 
 
 @pytest.fixture
@@ -69,14 +75,26 @@ def test_temporary_failures_are_retried(
     (first, short), (second, longer) = (each.groups() for each in found if each)
     assert (first, second) == ("2", "3")
     assert clock.now == pytest.approx(1000 + float(short) + float(longer), abs=0.11)
-    assert (float(short) <= 2, float(longer) <= 4) == (True, True)
+    assert (
+        float(short) <= 2,
+        float(longer) <= 4,
+    ) == (True, True)
 
 
 def test_retries_are_counted_for_each_request(
-    requests_mock: requests_mock.Mocker, caplog: pytest.LogCaptureFixture, tap: Tap
+    requests_mock: requests_mock.Mocker,
+    caplog: pytest.LogCaptureFixture,
+    tap: Tap,
 ) -> None:
     down: Json = {"status_code": 500, "text": "out of order"}
-    requests_mock.post(AGENTS, [*[down] * 3, {"json": MORE}, down])
+    requests_mock.post(
+        AGENTS,
+        [
+            *[down] * 3,
+            {"json": MORE},
+            down,
+        ],
+    )
     read = pages(tap(max_retries=3))
     assert next(read).decode().records == [{"id": "a"}]
     problem = r"\(page 2: gave up after 4 attempts: HTTP 500: 12 bytes\)$"
@@ -92,7 +110,12 @@ def test_retries_are_counted_for_each_request(
 
 @pytest.mark.parametrize(
     ("status", "header", "seconds"),
-    [(429, "0.4", 0.4), (502, "900", 900), (503, "7", 7), (500, "20", 20)],
+    [
+        (429, "0.4", 0.4),
+        (502, "900", 900),
+        (503, "7", 7),
+        (500, "20", 20),
+    ],
 )
 def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
     requests_mock: requests_mock.Mocker,
@@ -102,7 +125,10 @@ def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
     seconds: float,
     tap: Tap,
 ) -> None:
-    busy: Json = {"status_code": status, "headers": {"Retry-After": header}}
+    busy: Json = {
+        "status_code": status,
+        "headers": {"Retry-After": header},
+    }
     requests_mock.post(AGENTS, [busy, {"json": PAGE}])
     one_tap = tap()
     list(pages(one_tap))
@@ -121,7 +147,12 @@ def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
 BUSY = {"status_code": 429}
 
 
-def windowed(clock: Clock, pages: int, seconds: float, opens: float) -> Any:
+def windowed(
+    clock: Clock,
+    pages: int,
+    seconds: float,
+    opens: float,
+) -> Any:
     """Return what answers so many requests in so many seconds, from a time on."""
     answered = list[float]()
 
@@ -144,7 +175,10 @@ def windowed(clock: Clock, pages: int, seconds: float, opens: float) -> Any:
 
 @pytest.mark.parametrize("max_retries", [0, 8])
 def test_a_rate_limit_without_a_hint_is_waited_out(
-    requests_mock: requests_mock.Mocker, clock: Clock, tap: Tap, max_retries: int
+    requests_mock: requests_mock.Mocker,
+    clock: Clock,
+    tap: Tap,
+    max_retries: int,
 ) -> None:
     """Before the first page and in mid-run, whatever `max_retries` is."""
     requests_mock.post(AGENTS, json=windowed(clock, 60, 300, opens=200))
@@ -152,7 +186,9 @@ def test_a_rate_limit_without_a_hint_is_waited_out(
 
 
 def test_a_rate_limit_that_never_opens_ends_after_a_quarter_of_an_hour(
-    requests_mock: requests_mock.Mocker, clock: Clock, tap: Tap
+    requests_mock: requests_mock.Mocker,
+    clock: Clock,
+    tap: Tap,
 ) -> None:
     requests_mock.post(AGENTS, [{"json": MORE}, BUSY])
     with pytest.raises(StreamError, match=r"gave up after \d+ attempts: HTTP 429"):
@@ -166,18 +202,37 @@ def test_what_comes_too_early_is_tried_again_without_retries(
 ) -> None:
     """Some limits refuse with 503, as an API that is down does."""
     early: Json = {"status_code": 503}
-    requests_mock.post(AGENTS, [{"json": MORE}, *[early] * 3, {"json": PAGE}])
+    requests_mock.post(
+        AGENTS,
+        [
+            {"json": MORE},
+            *[early] * 3,
+            {"json": PAGE},
+        ],
+    )
     assert len(list(pages(tap(max_retries=0)))) == 2
-    requests_mock.post(AGENTS, [{"json": MORE}, *[early] * 4, {"json": PAGE}])
+    requests_mock.post(
+        AGENTS,
+        [
+            {"json": MORE},
+            *[early] * 4,
+            {"json": PAGE},
+        ],
+    )
     with pytest.raises(StreamError, match="gave up after 4 attempts: HTTP 503"):
         list(pages(tap(max_retries=0)))
 
 
 @time_machine.travel(1_770_000_000, tick=False)
 def test_a_wait_of_hours_ends_the_run(
-    requests_mock: requests_mock.Mocker, clock: Clock, tap: Tap
+    requests_mock: requests_mock.Mocker,
+    clock: Clock,
+    tap: Tap,
 ) -> None:
-    quota: Json = {"status_code": 429, "headers": {"Retry-After": "21600"}}
+    quota: Json = {
+        "status_code": 429,
+        "headers": {"Retry-After": "21600"},
+    }
     requests_mock.post(AGENTS, [quota, {"json": PAGE}])
     text = "^run the tap after 2026-02-02T08:40:00Z: the API wants no request until"
     with pytest.raises(StreamError, match=text) as e:
@@ -197,13 +252,20 @@ def test_204_is_an_empty_page_at_the_begin_of_a_chain_only(
 
 
 def test_a_cool_down_begins_before_another_request_is_sent(
-    requests_mock: requests_mock.Mocker, tap: Tap, clock: Clock
+    requests_mock: requests_mock.Mocker,
+    tap: Tap,
+    clock: Clock,
 ) -> None:
     requests_mock.post(AGENTS, [{"status_code": 429}, {"json": PAGE}])
-    one_tap, pauses = tap(concurrency=1), []
+    one_tap = tap(concurrency=1)
+    pauses = []
     traffic = one_tap.streams["signal_agents"].run_context.traffic
 
-    def note_refusal(_error: StreamError, _attempt: int, _sent_at: float) -> float:
+    def note_refusal(
+        _error: StreamError,
+        _attempt: int,
+        _sent_at: float,
+    ) -> float:
         stopped = clock.event(seconds=1)
         with pytest.raises(StoppedError), traffic.turn(stopped, StreamStats()):
             """Never entered."""
@@ -216,7 +278,9 @@ def test_a_cool_down_begins_before_another_request_is_sent(
 
 
 def test_the_rate_limit_holds_across_streams_and_retries(
-    requests_mock: requests_mock.Mocker, clock: Clock, tap: Tap
+    requests_mock: requests_mock.Mocker,
+    clock: Clock,
+    tap: Tap,
 ) -> None:
     times: list[float] = []
 

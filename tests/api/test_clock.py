@@ -15,9 +15,21 @@ def clock() -> ServerClock:
 
 
 def test_the_latest_time_of_all_responses_counts_if_it_is_behind_ours() -> None:
-    one, shown = clock(), []
-    for ahead, seconds in [(None, 3), (-9, 0), (-5, 2.5), (-8, 0), (-3, 0), (7, 0)]:
-        one.note(None if ahead is None else NOW + ahead, NOW, seconds)
+    one = clock()
+    shown = []
+    for ahead, seconds in [
+        (None, 3),
+        (-9, 0),
+        (-5, 2.5),
+        (-8, 0),
+        (-3, 0),
+        (7, 0),
+    ]:
+        one.note(
+            None if ahead is None else NOW + ahead,
+            NOW,
+            seconds,
+        )
         shown.append(one.complete_to(NOW - 1) - NOW)
     assert shown == [-1, -9, -7, -7, -3, -1]
 
@@ -31,10 +43,17 @@ def test_a_clock_that_stands_still_counts_from_the_first_request() -> None:
 
 @pytest.mark.parametrize(
     ("ahead", "time"),
-    [(-3 * HOUR, "01T23:40:00Z"), (72, "02T02:41:12Z"), (-60, ""), (70, "")],
+    [
+        (-3 * HOUR, "01T23:40:00Z"),
+        (72, "02T02:41:12Z"),
+        (-60, ""),
+        (70, ""),
+    ],
 )
 def test_clocks_that_differ_give_one_warning(
-    caplog: pytest.LogCaptureFixture, ahead: int, time: str
+    caplog: pytest.LogCaptureFixture,
+    ahead: int,
+    time: str,
 ) -> None:
     """The ten seconds that a response takes are no difference."""
     one = clock()

@@ -32,10 +32,19 @@ LIMITS = Limits(longest_connect=0.1)
 hide(API_KEY)
 
 
-def fail(session: requests.Session, url: str, seconds: float = SECONDS) -> StreamError:
+def fail(
+    session: requests.Session,
+    url: str,
+    seconds: float = SECONDS,
+) -> StreamError:
     """Send a request that fails; return the error, whose message is one line."""
     with pytest.raises((requests.RequestException, HTTPError)) as caught:
-        exchange(session, requests.Request("POST", url, json={}), seconds, LIMITS)
+        exchange(
+            session,
+            requests.Request("POST", url, json={}),
+            seconds,
+            LIMITS,
+        )
     error = explain_no_response(caught.value, url, seconds)
     text = str(error)
     assert text.isprintable()
@@ -79,7 +88,9 @@ FAILURES: dict[str, tuple[Handle, str]] = {
 
 @pytest.mark.parametrize(("handle", "text"), FAILURES.values(), ids=FAILURES)
 def test_a_response_that_does_not_arrive(
-    session: requests.Session, handle: Handle, text: str
+    session: requests.Session,
+    handle: Handle,
+    text: str,
 ) -> None:
     with listening(handle) as (host, port):
         error = fail(session, f"http://{host}:{port}/v1/x")
@@ -142,7 +153,12 @@ def refuse(
     response.reason = "Nope"
     response.headers.update(headers or {})
     return explain_no_page(
-        response, body, 0, sent={}, problem=problem, circumstances=circumstances
+        response,
+        body,
+        0,
+        sent={},
+        problem=problem,
+        circumstances=circumstances,
     )
 
 
@@ -164,11 +180,21 @@ BODIES: dict[str, str] = {
 @pytest.mark.parametrize(("body", "words"), BODIES.items(), ids=range(len(BODIES)))
 @pytest.mark.parametrize("status", [200, 302, 410, 500])
 def test_of_a_body_only_what_explains_an_error_is_shown(
-    status: int, body: str, words: str
+    status: int,
+    body: str,
+    words: str,
 ) -> None:
     problem = "no data" if status == 200 else ""
-    error = refuse(status, body.encode(), problem=problem)
-    ends = [f"HTTP {status} Nope", *["no data"] * bool(problem), *[words] * bool(words)]
+    error = refuse(
+        status,
+        body.encode(),
+        problem=problem,
+    )
+    ends = [
+        f"HTTP {status} Nope",
+        *["no data"] * bool(problem),
+        *[words] * bool(words),
+    ]
     assert str(error).endswith(f"({': '.join(ends)})")
     assert PRIVATE not in str(error)
 
@@ -185,7 +211,9 @@ def test_an_endpoint_that_has_answered_is_never_to_be_deselected(
     body: bytes, *, is_alone: bool
 ) -> None:
     circumstances = Circumstances(
-        has_succeeded=True, has_answered=True, is_alone=is_alone
+        has_succeeded=True,
+        has_answered=True,
+        is_alone=is_alone,
     )
     for status in range(200, 600):
         error = refuse(status, body, circumstances=circumstances)

@@ -19,14 +19,22 @@ from tap_leadintent.progress import StreamStats
 from tests.support.helpers import Clock
 
 
-def traffic_of(at_once: int, clock: Clock, a_minute: int | None = None) -> Traffic:
+def traffic_of(
+    at_once: int,
+    clock: Clock,
+    a_minute: int | None = None,
+) -> Traffic:
     """Return the traffic of a run in which a request has succeeded."""
     traffic = Traffic(clock.limits, at_once, a_minute)
     page(traffic)
     return traffic
 
 
-def page(traffic: Traffic, seconds: float = 0.2, endpoint: str = "leads") -> None:
+def page(
+    traffic: Traffic,
+    seconds: float = 0.2,
+    endpoint: str = "leads",
+) -> None:
     """Note a full page."""
     traffic.note_page(endpoint, seconds, is_full=True)
 
@@ -36,15 +44,26 @@ def busy(seconds: float = 0, *actions: Action) -> StreamError:
     wanted = Action.RETRY | Action.PAUSE_ALL
     for action in actions:
         wanted |= action
-    return StreamError("busy", retry_after=seconds, actions=wanted)
+    return StreamError(
+        "busy",
+        retry_after=seconds,
+        actions=wanted,
+    )
 
 
 def refuse(
-    traffic: Traffic, clock: Clock, seconds: float = 0, attempt: int = 1
+    traffic: Traffic,
+    clock: Clock,
+    seconds: float = 0,
+    attempt: int = 1,
 ) -> None:
     """Refuse a request that was sent just now, and wait as long as the tap does."""
     clock.now += 0.001
-    clock.now += traffic.note_refusal(busy(seconds), attempt, clock.now)
+    clock.now += traffic.note_refusal(
+        busy(seconds),
+        attempt,
+        clock.now,
+    )
 
 
 def send(traffic: Traffic) -> float:
@@ -120,19 +139,35 @@ def test_backoff_is_jittered_over_its_whole_range_and_bounded(attempt: int) -> N
 
 def test_a_cool_down_delays_all_requests(clock: Clock) -> None:
     traffic = traffic_of(1, clock)
-    traffic.note_refusal(busy(30), 1, clock.now)
+    traffic.note_refusal(
+        busy(30),
+        1,
+        clock.now,
+    )
     clock.now += 1
     # It does not shorten the longer one.
-    traffic.note_refusal(busy(2), 1, clock.now - 1)
+    traffic.note_refusal(
+        busy(2),
+        1,
+        clock.now - 1,
+    )
     assert send(traffic) == pytest.approx(30)
 
 
 @pytest.mark.parametrize("wait", ["pause", "cool-down", "ceiling"])
 def test_a_stopped_request_ends_its_wait(clock: Clock, wait: str) -> None:
-    traffic = traffic_of(1, clock, 1 if wait == "ceiling" else None)
+    traffic = traffic_of(
+        1,
+        clock,
+        1 if wait == "ceiling" else None,
+    )
     send(traffic)
     if wait == "cool-down":
-        traffic.note_refusal(busy(600), 1, clock.now)
+        traffic.note_refusal(
+            busy(600),
+            1,
+            clock.now,
+        )
     stopped = clock.event(seconds=10)
     pause = 600 if wait == "pause" else 0
     with pytest.raises(StoppedError), traffic.turn(stopped, StreamStats(), pause):
@@ -141,7 +176,8 @@ def test_a_stopped_request_ends_its_wait(clock: Clock, wait: str) -> None:
 
 def places(traffic: Traffic, clock: Clock) -> int:
     """Count how many requests may be under way together."""
-    number, now = 0, clock.now
+    number = 0
+    now = clock.now
     with suppress(StoppedError), ExitStack() as under_way:
         while True:
             stopped = clock.event(seconds=1)
@@ -154,14 +190,19 @@ def places(traffic: Traffic, clock: Clock) -> int:
 
 
 def test_a_stopped_request_that_hangs_is_not_counted(clock: Clock) -> None:
-    traffic, stopped = traffic_of(1, clock), Event()
+    traffic = traffic_of(1, clock)
+    stopped = Event()
     with traffic.turn(stopped, StreamStats()):
         assert places(traffic, clock) == 0
         stopped.set()
         assert places(traffic, clock) == 1
 
 
-def rise(traffic: Traffic, number: int, seconds: float = 0.2) -> None:
+def rise(
+    traffic: Traffic,
+    number: int,
+    seconds: float = 0.2,
+) -> None:
     """Note so many full pages, while as many requests as may be are in flight."""
     in_flight = 0
     with ExitStack() as under_way:
@@ -194,7 +235,12 @@ def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> N
 
 def test_pages_raise_the_requests_in_flight_up_to_the_limit(clock: Clock) -> None:
     traffic = traffic_of(32, clock)
-    for number, expected in ((0, 4), (16, 8), (32, 16), (100, 32)):
+    for number, expected in (
+        (0, 4),
+        (16, 8),
+        (32, 16),
+        (100, 32),
+    ):
         rise(traffic, number)
         assert places(traffic, clock) == expected
     refuse(traffic, clock, 5)
@@ -233,7 +279,11 @@ def test_each_endpoint_has_its_own_fastest_pages(clock: Clock) -> None:
 class Limited:
     """An API with a limit of its own, whose pages take 50 ms, asked one at a time."""
 
-    def __init__(self, clock: Clock, wait: float = 0) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        wait: float = 0,
+    ) -> None:
         self.clock = clock
         self.traffic = traffic_of(32, clock)
         self.wait = wait
@@ -254,7 +304,11 @@ class Limited:
             pause = 0.0
             while True:
                 attempt += 1
-                with self.traffic.turn(Event(), StreamStats(), pause):
+                with self.traffic.turn(
+                    Event(),
+                    StreamStats(),
+                    pause,
+                ):
                     sent_at = self.clock.now
                     self.sent += 1
                     assert self.sent < 3 * pages
@@ -336,7 +390,10 @@ class Failing(Limited):
     ],
 )
 def test_the_pace_is_found(
-    clock: Clock, limit: type[Limited], wait: float, seconds: float
+    clock: Clock,
+    limit: type[Limited],
+    wait: float,
+    seconds: float,
 ) -> None:
     """All of 600 pages, in little more than the least time, with few refusals."""
     api = limit(clock, wait)
@@ -377,12 +434,19 @@ def test_one_request_is_sent_until_one_succeeds(clock: Clock) -> None:
 
 
 def failed(status: int | None = None, reason: Reason | None = None) -> StreamError:
-    return StreamError("failed", status=status, reason=reason, actions=Action(0))
+    return StreamError(
+        "failed",
+        status=status,
+        reason=reason,
+        actions=Action(0),
+    )
 
 
 NO_CONNECTION = StreamError("failed", actions=Action.END_RUN)
-LATE, NO_KEY = failed(reason=Reason.NO_RESPONSE), failed(401)
-NO_REQUEST, NOT_ALLOWED = StreamError("failed"), StreamError("failed", status=403)
+LATE = failed(reason=Reason.NO_RESPONSE)
+NO_KEY = failed(401)
+NO_REQUEST = StreamError("failed")
+NOT_ALLOWED = StreamError("failed", status=403)
 
 
 @pytest.mark.parametrize(
@@ -392,14 +456,25 @@ NO_REQUEST, NOT_ALLOWED = StreamError("failed"), StreamError("failed", status=40
         ([NO_KEY, NO_KEY], True, False),
         ([LATE, LATE], True, False),
         ([failed(503), NO_REQUEST, failed(503)], True, False),
-        ([failed(503), failed(404), failed(503)], False, False),
+        (
+            [
+                failed(503),
+                failed(404),
+                failed(503),
+            ],
+            False,
+            False,
+        ),
         ([failed(200, Reason.NOT_A_PAGE), LATE], False, False),
         ([LATE, NOT_ALLOWED, LATE], True, False),
         ([NO_REQUEST, NO_REQUEST], False, False),
     ],
 )
 def test_what_ends_a_run(
-    failures: list[StreamError], *, ends: bool, ends_after_a_page: bool
+    failures: list[StreamError],
+    *,
+    ends: bool,
+    ends_after_a_page: bool,
 ) -> None:
     for has_page, expected in ((False, ends), (True, ends_after_a_page)):
         traffic = Traffic(Limits())

@@ -82,7 +82,11 @@ def test_null_for_data_is_an_empty_page() -> None:
         ("\ufeffä".encode("utf-16-le"), "utf-16", "ä"),
     ],
 )
-def test_a_body_becomes_utf_8(content: bytes, encoding: str, text: str) -> None:
+def test_a_body_becomes_utf_8(
+    content: bytes,
+    encoding: str,
+    text: str,
+) -> None:
     assert as_utf8(content, encoding).decode() == text
 
 
@@ -98,13 +102,31 @@ NO_PAGES = {
     "cut off": '{"data": [{"id": 1e99999999999999999999',
     "trailing": '{"data": [], "cursor": {"has_more": false}}{}',
     "no data": {"cursor": {"has_more": False}},
-    "data null": {"data": None, "cursor": {"has_more": True, "next": "b"}},
+    "data null": {
+        "data": None,
+        "cursor": {"has_more": True, "next": "b"},
+    },
     "no cursor": {"data": []},
-    "no has_more": {"data": [], "cursor": {"next": "b"}},
-    "has_more null": {"data": [], "cursor": {"has_more": None, "next": "b"}},
-    "has_more text": {"data": [], "cursor": {"has_more": "perhaps"}},
-    "has_more number": {"data": [], "cursor": {"has_more": 2}},
-    "has_more object": {"data": [], "cursor": {"has_more": {}}},
+    "no has_more": {
+        "data": [],
+        "cursor": {"next": "b"},
+    },
+    "has_more null": {
+        "data": [],
+        "cursor": {"has_more": None, "next": "b"},
+    },
+    "has_more text": {
+        "data": [],
+        "cursor": {"has_more": "perhaps"},
+    },
+    "has_more number": {
+        "data": [],
+        "cursor": {"has_more": 2},
+    },
+    "has_more object": {
+        "data": [],
+        "cursor": {"has_more": {}},
+    },
     "cut off after a broken record": '{"data": [null, {"id": "a',
 }
 
@@ -118,21 +140,52 @@ def test_a_body_that_is_not_a_page_is_an_error(content: Any) -> None:
 
 @pytest.mark.parametrize(
     ("said", "has_more"),
-    [(0, False), (1, True), ("true", True), ("false", False), ("True", True)],
+    [
+        (0, False),
+        (1, True),
+        ("true", True),
+        ("false", False),
+        ("True", True),
+    ],
     ids=repr,
 )
 def test_has_more_in_other_words(said: object, has_more: bool) -> None:  # noqa: FBT001
-    cursor = {"has_more": said, "next": "b" if has_more else ""}
-    page = Page.of(json.dumps({"data": [{"id": "a"}], "cursor": cursor}).encode())
+    cursor = {
+        "has_more": said,
+        "next": "b" if has_more else "",
+    }
+    page = Page.of(
+        json.dumps(
+            {
+                "data": [{"id": "a"}],
+                "cursor": cursor,
+            }
+        ).encode()
+    )
     assert (page.has_more, page.cursor.next) == (has_more, cursor["next"])
     assert type(page.has_more) is bool
     assert not page.lacks_has_more
     assert not page.other_fields
 
 
-@pytest.mark.parametrize("cursor", [{}, {"has_more": None}, {"next": ""}], ids=str)
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        {},
+        {"has_more": None},
+        {"next": ""},
+    ],
+    ids=str,
+)
 def test_a_page_that_says_nothing_of_another_is_the_last(cursor: object) -> None:
-    page = Page.of(json.dumps({"data": [{"id": "a"}], "cursor": cursor}).encode())
+    page = Page.of(
+        json.dumps(
+            {
+                "data": [{"id": "a"}],
+                "cursor": cursor,
+            }
+        ).encode()
+    )
     assert (page.has_more, page.lacks_has_more, page.records) == (False, True, 1)
 
 
@@ -168,13 +221,22 @@ def test_a_broken_record_is_left_out(text: bytes, beside: bytes) -> None:
 
 def test_a_page_may_hold_any_number_of_records() -> None:
     data = [{"id": str(number)} for number in range(1_500)]
-    body = json.dumps({"data": data, "cursor": {"has_more": False}})
+    body = json.dumps(
+        {
+            "data": data,
+            "cursor": {"has_more": False},
+        }
+    )
     assert Page.of(body.encode()).decode().records == data
 
 
 texts = st.text(st.characters(exclude_categories=()))
 numbers = st.integers() | st.floats()
-json_values = nested(st.none() | st.booleans() | numbers | texts, st.text(), most=4)
+json_values = nested(
+    st.none() | st.booleans() | numbers | texts,
+    st.text(),
+    most=4,
+)
 
 
 def test_the_json_of_a_record_stays_as_the_api_spelled_it() -> None:
@@ -188,4 +250,9 @@ def test_the_json_of_a_record_stays_as_the_api_spelled_it() -> None:
 def test_any_decoded_text_can_be_encoded(value: Any) -> None:
     """Python's own encoder writes what is hard: NaN, infinities, lone surrogates."""
     found, _ = decode(json.dumps(value))
-    json.dumps(found, ensure_ascii=False, allow_nan=False, default=float).encode()
+    json.dumps(
+        found,
+        ensure_ascii=False,
+        allow_nan=False,
+        default=float,
+    ).encode()

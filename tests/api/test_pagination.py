@@ -25,17 +25,29 @@ ABSENT = object()
 cursors = st.text(min_size=1)
 
 
-def envelope(ids: list[int], *, has_more: bool, after: object = "") -> dict[str, Any]:
+def envelope(
+    ids: list[int],
+    *,
+    has_more: bool,
+    after: object = "",
+) -> dict[str, Any]:
     """Build a page as the API returns it."""
     cursor: dict[str, Any] = {"has_more": has_more}
     if after is not ABSENT:
         cursor["next"] = after
-    return {"data": [{"id": str(number)} for number in ids], "cursor": cursor}
+    return {
+        "data": [{"id": str(number)} for number in ids],
+        "cursor": cursor,
+    }
 
 
 def read(**config: Any) -> list[str]:
     """Read the stream to its end; give the records' ids."""
-    config = {**VALID, "max_retries": 0, **config}
+    config = {
+        **VALID,
+        "max_retries": 0,
+        **config,
+    }
     records: Any = TapLeadIntent(config=config).streams[STREAM].get_records(None)
     return [record["id"] for record in records]
 
@@ -62,16 +74,38 @@ def test_reads_every_page_once_and_in_order(
     """However records are split, wherever pages are empty, whatever cursors hold."""
     count = len(pages) - 1
     issued = data.draw(
-        st.lists(cursors, unique=True, min_size=count, max_size=count), "cursors"
+        st.lists(
+            cursors,
+            unique=True,
+            min_size=count,
+            max_size=count,
+        ),
+        "cursors",
     )
     last = data.draw(st.none() | st.just(ABSENT) | st.text(), "next of the last page")
     responses = [
-        envelope(ids, has_more=True, after=after)
+        envelope(
+            ids,
+            has_more=True,
+            after=after,
+        )
         for ids, after in zip(pages, issued, strict=False)
     ]
-    responses.append(envelope(pages[-1], has_more=False, after=last))
+    responses.append(
+        envelope(
+            pages[-1],
+            has_more=False,
+            after=last,
+        )
+    )
     # `None` stands for the first page, which is asked for without a cursor.
-    by_cursor = dict(zip([None, *issued], responses, strict=True))
+    by_cursor = dict(
+        zip(
+            [None, *issued],
+            responses,
+            strict=True,
+        )
+    )
 
     def respond(request: requests.PreparedRequest, _context: object) -> Any:
         body = json.loads(request.body or "")
@@ -86,24 +120,51 @@ def test_reads_every_page_once_and_in_order(
 
 def test_bodies_differ_in_the_cursor_alone() -> None:
     responses = [
-        envelope([1], has_more=True, after="é+/=%2B \u0000\u2028'\""),
+        envelope(
+            [1],
+            has_more=True,
+            after="é+/=%2B \u0000\u2028'\"",
+        ),
         envelope([2], has_more=False),
     ]
-    config = {"page_size": 7, "filters": {STREAM: {"x": ["1"], "sort": {"by": 1}}}}
+    config = {
+        "page_size": 7,
+        "filters": {
+            STREAM: {
+                "x": ["1"],
+                "sort": {"by": 1},
+            }
+        },
+    }
     with requests_mock.Mocker() as api:
         api.post(URL, [{"json": response} for response in 2 * responses])
         assert read(**config) == read(**config) == ["1", "2"]
     first, second, *again = (request.json() for request in api.request_history)
     assert again == [first, second], "a new read begins a new chain"
-    assert first == {"x": ["1"], "sort": {"by": 1}, "cursor": {"limit": 7}}
+    assert first == {
+        "x": ["1"],
+        "sort": {"by": 1},
+        "cursor": {"limit": 7},
+    }
     after = responses[0]["cursor"]["next"]
-    assert second == {**first, "cursor": {"limit": 7, "after": after}}
+    assert second == {
+        **first,
+        "cursor": {"limit": 7, "after": after},
+    }
 
 
 @pytest.mark.parametrize("after", [ABSENT, None, ""], ids=["absent", "null", "empty"])
 def test_more_without_a_cursor_is_an_error(after: object) -> None:
-    first = envelope([1], has_more=True, after="a")
-    second = envelope([2], has_more=True, after=after)
+    first = envelope(
+        [1],
+        has_more=True,
+        after="a",
+    )
+    second = envelope(
+        [2],
+        has_more=True,
+        after=after,
+    )
     message = r": page 2 .*has_more.*no next cursor"
     with pytest.raises(StreamError, match=message):
         read_responses(first, second)
@@ -113,7 +174,14 @@ def test_more_without_a_cursor_is_an_error(after: object) -> None:
 @pytest.mark.parametrize("period", [1, 2, 5])
 def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
     steps = [*range(lead_in + period), lead_in]
-    responses = [envelope([step], has_more=True, after=str(step)) for step in steps]
+    responses = [
+        envelope(
+            [step],
+            has_more=True,
+            after=str(step),
+        )
+        for step in steps
+    ]
     message = rf": page {len(steps)} repeats a cursor"
     with pytest.raises(StreamError, match=message):
         read_responses(*responses)
@@ -123,16 +191,31 @@ def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
 def test_a_page_seen_before_is_an_error(lead_in: int) -> None:
     """A chain that turns in a circle may have a new cursor on each page."""
     ids = [*range(lead_in + 2), lead_in]
-    responses = [envelope([n], has_more=True, after=str(x)) for x, n in enumerate(ids)]
+    responses = [
+        envelope(
+            [n],
+            has_more=True,
+            after=str(x),
+        )
+        for x, n in enumerate(ids)
+    ]
     with pytest.raises(StreamError, match=rf": page {len(ids)} repeats all records of"):
         read_responses(*responses)
 
 
 @pytest.mark.parametrize("status", [400, 404, 409, 410, 422])
 def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
-    first = envelope([1], has_more=True, after="a")
+    first = envelope(
+        [1],
+        has_more=True,
+        after="a",
+    )
     last = envelope([2], has_more=False)
-    responses: list[Any] = [{"json": first}, {"status_code": status}, {"json": last}]
+    responses: list[Any] = [
+        {"json": first},
+        {"status_code": status},
+        {"json": last},
+    ]
     with requests_mock.Mocker() as api:
         api.post(URL, responses)
         assert read() == ["1", "2"]
@@ -148,7 +231,11 @@ def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
 def test_empty_pages_are_followed_up_to_a_limit() -> None:
     counts = [0] * 999 + [1] + [0] * 1_000
     pages = [
-        envelope([7] * count, has_more=True, after=str(number))
+        envelope(
+            [7] * count,
+            has_more=True,
+            after=str(number),
+        )
         for number, count in enumerate(counts)
     ]
     problem = "page 2000 is the last of 1,000 empty pages in a row"
@@ -159,13 +246,24 @@ def test_empty_pages_are_followed_up_to_a_limit() -> None:
 
 
 WINDOWED = f"{VALID['base_url']}/v1/signals/leads"
-DAY = {"start_date": "2026-01-01", "end_date": "2026-01-02", "concurrency": 1}
+DAY = {
+    "start_date": "2026-01-01",
+    "end_date": "2026-01-02",
+    "concurrency": 1,
+}
 
 
 def run_leads(respond: Any) -> tuple[int, str]:
     """Let a run read a day of leads; return the number of requests, and its error."""
-    config = {**VALID, **DAY, "max_retries": 0}
-    tap = TapLeadIntent(config=config, catalog=only("leads"))
+    config = {
+        **VALID,
+        **DAY,
+        "max_retries": 0,
+    }
+    tap = TapLeadIntent(
+        config=config,
+        catalog=only("leads"),
+    )
     with requests_mock.Mocker() as api:
         api.post(WINDOWED, json=respond)
         try:
@@ -188,7 +286,11 @@ def test_empty_pages_without_an_end_are_said_and_take_few_requests(
     cursors = count()
 
     def respond(_request: object, _context: object) -> Any:
-        return envelope([], has_more=True, after=f"cursor {next(cursors)}")
+        return envelope(
+            [],
+            has_more=True,
+            after=f"cursor {next(cursors)}",
+        )
 
     requests, error = run_leads(respond)
     assert requests < 200
@@ -207,7 +309,11 @@ def test_windows_whose_pages_are_mostly_empty_are_read(
         pages = int((end - start).total_seconds() // 300)
         number = int(body["cursor"].get("after", 0)) + 1
         is_last = number > pages
-        return envelope([], has_more=not is_last, after="" if is_last else f"{number}")
+        return envelope(
+            [],
+            has_more=not is_last,
+            after="" if is_last else f"{number}",
+        )
 
     requests, error = run_leads(respond)
     assert not error
@@ -218,8 +324,16 @@ def test_windows_whose_pages_are_mostly_empty_are_read(
 def test_an_empty_page_with_its_own_cursor_is_the_last(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    first = envelope([1], has_more=True, after="a")
-    last = envelope([], has_more=True, after="a")
+    first = envelope(
+        [1],
+        has_more=True,
+        after="a",
+    )
+    last = envelope(
+        [],
+        has_more=True,
+        after="a",
+    )
     warning = "Empty pages with the cursor of their own request were taken for the last"
     assert read_responses(first, envelope([], has_more=False)) == ["1"]
     assert warning not in caplog.text
@@ -227,12 +341,26 @@ def test_an_empty_page_with_its_own_cursor_is_the_last(
     assert caplog.text.count(warning) == 1
 
 
-@pytest.mark.parametrize("cursor", [{}, {"has_more": None, "next": ""}], ids=str)
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        {},
+        {"has_more": None, "next": ""},
+    ],
+    ids=str,
+)
 def test_a_last_page_without_has_more(
     caplog: pytest.LogCaptureFixture, cursor: Any
 ) -> None:
-    first = envelope([1], has_more=True, after="a")
-    last = {"data": [{"id": "2"}], "cursor": cursor}
+    first = envelope(
+        [1],
+        has_more=True,
+        after="a",
+    )
+    last = {
+        "data": [{"id": "2"}],
+        "cursor": cursor,
+    }
     assert read_responses(first, last) == ["1", "2"]
     assert "Pages without cursor.has_more and cursor.next were taken" in caplog.text
 
@@ -241,15 +369,29 @@ def test_a_response_without_a_body_after_pages(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """It is an empty page only where the endpoint has returned records."""
-    lead = {"data": [{"id": "1"}], "cursor": {"has_more": False}}
-    config = {**VALID, "start_date": "2026-01-01", "max_retries": 0, "concurrency": 1}
+    lead = {
+        "data": [{"id": "1"}],
+        "cursor": {"has_more": False},
+    }
+    config = {
+        **VALID,
+        "start_date": "2026-01-01",
+        "max_retries": 0,
+        "concurrency": 1,
+    }
     with requests_mock.Mocker() as api:
         api.post(WINDOWED, [{"json": lead}, {"text": ""}])
-        TapLeadIntent(config=config, catalog=only("leads")).sync_all()
+        TapLeadIntent(
+            config=config,
+            catalog=only("leads"),
+        ).sync_all()
         assert "also when they are asked for again, in an empty body" in caplog.text
         api.post(WINDOWED, text="")
         with pytest.raises(RunError, match="the response is empty"):
-            TapLeadIntent(config=config, catalog=only("leads")).sync_all()
+            TapLeadIntent(
+                config=config,
+                catalog=only("leads"),
+            ).sync_all()
 
 
 def test_a_limit_that_the_api_ignores(caplog: pytest.LogCaptureFixture) -> None:
@@ -278,10 +420,11 @@ def test_a_record_that_cannot_be_decoded_ends_no_stream(record: bytes) -> None:
     def respond(request: Any, _context: object) -> bytes:
         return BROKEN % record if holds_noon(request) else NO_RECORDS
 
+    config = {**VALID, **DAY}
     with requests_mock.Mocker() as api:
         api.post(WINDOWED, content=respond)
         tap = TapLeadIntent(
-            config={**VALID, **DAY},
+            config=config,
             catalog=only("leads"),
             message_writer=store,  # type: ignore[arg-type]
         )

@@ -31,8 +31,17 @@ def post(
     seconds: float = 60,
     limits: Limits | None = None,
 ) -> bytes:
-    request = requests.Request("POST", "http://{}:{}/".format(*address), json={})
-    _, body = exchange(session, request, seconds, limits or Limits())
+    request = requests.Request(
+        "POST",
+        "http://{}:{}/".format(*address),
+        json={},
+    )
+    _, body = exchange(
+        session,
+        request,
+        seconds,
+        limits or Limits(),
+    )
     return body
 
 
@@ -47,7 +56,8 @@ def post(
 )
 def test_valid_responses_share_one_connection(clock: Clock, content: bytes) -> None:
     """Each request has its own time, however old the connection is."""
-    connections, contents = [], set()
+    connections = []
+    contents = set()
 
     def serve(connection: socket.socket) -> None:
         connections.append(connection)
@@ -63,11 +73,16 @@ def test_valid_responses_share_one_connection(clock: Clock, content: bytes) -> N
 
 @pytest.mark.parametrize(
     ("head", "part"),
-    [(response(b"x" * 10**6)[: -(10**6)], b"x"), (CHUNKED, b"1\r\nx\r\n")],
+    [
+        (response(b"x" * 10**6)[: -(10**6)], b"x"),
+        (CHUNKED, b"1\r\nx\r\n"),
+    ],
     ids=["plain", "chunked"],
 )
 def test_the_timeout_bounds_a_body_that_trickles_in(
-    session: requests.Session, head: bytes, part: bytes
+    session: requests.Session,
+    head: bytes,
+    part: bytes,
 ) -> None:
     has_ended = Event()
 
@@ -128,7 +143,11 @@ def test_a_body_that_is_too_large_takes_no_more_memory(
         tracemalloc.start()
         try:
             with pytest.raises(TooLargeError):
-                post(session, address, limits=Limits(largest_body=10**5))
+                post(
+                    session,
+                    address,
+                    limits=Limits(largest_body=10**5),
+                )
             # What has arrived completely leaves the connection open.
             assert b"gzip" in content or is_closed.wait(TIMEOUT)
             _, peak = tracemalloc.get_traced_memory()

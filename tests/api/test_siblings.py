@@ -89,7 +89,10 @@ class TalkingApi(Api):
             self.lost += 1
             rows = page["data"]
             rows = [] if self.is_empty_then else rows[: len(rows) // 2]
-            page = {"data": rows, "cursor": {"next": "", "has_more": False}}
+            page = {
+                "data": rows,
+                "cursor": {"next": "", "has_more": False},
+            }
             code = self.status_then
         spoken = Spoken(
             number=number,
@@ -145,8 +148,22 @@ PARTIAL: dict[str, tuple[Json, Json]] = {
     "cursor.partial": ({}, {"cursor": {"partial": True}}),
     "cursor.has_more": ({}, {"cursor": {"has_more": None}}),
     "result.shards": (
-        {"result": {"shards": [{"ok": True, "ms": 3}, {"ok": True, "ms": 5}]}},
-        {"result": {"shards": [{"ok": True, "ms": 4}, {"ok": False, "ms": 9}]}},
+        {
+            "result": {
+                "shards": [
+                    {"ok": True, "ms": 3},
+                    {"ok": True, "ms": 5},
+                ]
+            }
+        },
+        {
+            "result": {
+                "shards": [
+                    {"ok": True, "ms": 4},
+                    {"ok": False, "ms": 9},
+                ]
+            }
+        },
     ),
     "errors": ({"errors": None}, {"errors": [{"message": "shard 3"}]}),
     "error": ({}, {"error": "lost a node"}),
@@ -160,24 +177,35 @@ PARTIAL: dict[str, tuple[Json, Json]] = {
 """What all pages say, and what one says in addition that lacks records."""
 
 
-def api_with(usual: Json, then: Json, **how: Any) -> TalkingApi:
+def api_with(
+    usual: Json,
+    then: Json,
+    **how: Any,
+) -> TalkingApi:
     says, partial = saying(usual, then)
     return TalkingApi(
-        now=60 * HOUR, leads=steady(60), says=says, partial=partial, **how
+        now=60 * HOUR,
+        leads=steady(60),
+        says=says,
+        partial=partial,
+        **how,
     )
 
 
 @pytest.mark.parametrize("way", ["list", "windows"])
 @pytest.mark.parametrize("spelling", PARTIAL)
 def test_a_page_with_a_part_of_its_records(
-    spelling: str, way: str, caplog: pytest.LogCaptureFixture
+    spelling: str,
+    way: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Twelve pages in a list, and more in windows; one of them lacks records, once."""
     catalog = LIST if way == "list" else WINDOWS
+    config = {**CONFIG, "page_size": 5}
     for position in (3, 5, 8):
         api = api_with(*PARTIAL[spelling], lacking={position})
         store = Store()
-        assert run(api, store, {**CONFIG, "page_size": 5}, catalog=catalog)
+        assert run(api, store, config, catalog=catalog)
         assert api.lost == 1
         assert len(store.rows) == 60, position
     assert WARNING not in caplog.text
@@ -187,9 +215,14 @@ def test_a_page_with_a_part_of_its_records(
 def test_a_page_that_lacks_records_each_time_is_said(
     spelling: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    api = api_with(*PARTIAL[spelling], lacking={5}, lacks_always=True)
+    api = api_with(
+        *PARTIAL[spelling],
+        lacking={5},
+        lacks_always=True,
+    )
     store = Store()
-    run(api, store, {**CONFIG, "page_size": 5}, catalog=LIST)
+    config = {**CONFIG, "page_size": 5}
+    run(api, store, config, catalog=LIST)
     assert len(store.rows) < 60
     assert f"{WARNING}from all others" in caplog.text
 
@@ -229,11 +262,13 @@ NOT_READY: dict[str, tuple[int, Json]] = {
 def test_a_query_that_is_not_ready(spelling: str, way: str) -> None:
     status, then = NOT_READY[spelling]
     catalog = LIST if way == "list" else WINDOWS
+    config = {**CONFIG, "page_size": 5}
     for position in ({3}, {4, 5}):
         api = api_with({}, then, lacking=position)
-        api.status_then, api.is_empty_then = status, True
+        api.status_then = status
+        api.is_empty_then = True
         store = Store()
-        assert run(api, store, {**CONFIG, "page_size": 5}, catalog=catalog)
+        assert run(api, store, config, catalog=catalog)
         assert len(store.rows) == 60
 
 
@@ -241,13 +276,20 @@ def test_a_query_that_is_not_ready(spelling: str, way: str) -> None:
 def test_a_query_that_never_gets_ready(spelling: str) -> None:
     """It is the first one of an endpoint."""
     status, then = NOT_READY[spelling]
-    api = api_with({}, then, lacking={0}, lacks_always=True)
-    api.status_then, api.is_empty_then = status, True
+    api = api_with(
+        {},
+        then,
+        lacking={0},
+        lacks_always=True,
+    )
+    api.status_then = status
+    api.is_empty_then = True
     store = Store()
+    config = {**CONFIG, "max_retries": 3}
     with pytest.raises(
         RunError, match=r"the API says that a page lacks records \(gave"
     ):
-        run(api, store, {**CONFIG, "max_retries": 3}, catalog=LIST)
+        run(api, store, config, catalog=LIST)
     assert not store.rows
 
 
@@ -259,7 +301,11 @@ HONEST: dict[str, Said] = {
     "count": lambda page: {"count": page.records},
     "total": lambda page: {"total": page.total},
     "count and total": lambda page: {
-        "meta": {"count": page.records, "total": page.total, "version": "v1"},
+        "meta": {
+            "count": page.records,
+            "total": page.total,
+            "version": "v1",
+        },
     },
     "page number": lambda page: {"meta": {"page": 1 if page.is_first else 2}},
     "is_last": lambda page: {"is_last": not page.has_more},
@@ -273,8 +319,16 @@ HONEST: dict[str, Said] = {
     "node": lambda page: {"node": f"api-{page.number % 3}"},
     "echo": lambda page: {"query": page.body, "limit": page.body["cursor"]["limit"]},
     "nothing": nothing,
-    "constants": lambda _: {"api": "v3", "status": "ok", "warnings": [], "ok": True},
-    "shards": lambda page: {"_shards": {"total": 5, "failed": 0}, "took": page.number},
+    "constants": lambda _: {
+        "api": "v3",
+        "status": "ok",
+        "warnings": [],
+        "ok": True,
+    },
+    "shards": lambda page: {
+        "_shards": {"total": 5, "failed": 0},
+        "took": page.number,
+    },
     "notice": lambda _: {"errors": [{"message": "v1 ends in May"}]},
     "ids as names": lambda page: {"by_id": {f"a{page.number}": {"cached": True}}},
 }
@@ -298,13 +352,18 @@ SAID = {
 
 def requests_of(says: Said, catalog: Json) -> list[int]:
     """Return how many requests a first load takes, and each of three later runs."""
-    api = TalkingApi(now=20 * DAY, leads=steady(480), says=says)
+    api = TalkingApi(
+        now=20 * DAY,
+        leads=steady(480),
+        says=says,
+    )
     store = Store()
     counts: list[int] = []
+    config = {**CONFIG, "concurrency": 1}
     for hours in (0, 1, 1, 24):
         api.now += hours * HOUR
         api.leads = steady(int(api.now // HOUR))
-        assert run(api, store, {**CONFIG, "concurrency": 1}, catalog=catalog)
+        assert run(api, store, config, catalog=catalog)
         assert len(store.rows) >= len(api.leads)
         counts.append(count_requests(api))
     return counts
@@ -333,9 +392,15 @@ def test_the_cost_of_a_healthy_envelope(
 
 def test_a_run_asks_ten_times_at_most(caplog: pytest.LogCaptureFixture) -> None:
     """What differs after that counts, and is said."""
-    api = TalkingApi(now=20 * DAY, leads=steady(480))
+    api = TalkingApi(
+        now=20 * DAY,
+        leads=steady(480),
+    )
     api.says = lambda page: {f"flag {'abcdefghijklmnopqrst'[page.number % 20]}": True}
-    usual = TalkingApi(now=20 * DAY, leads=steady(480))
+    usual = TalkingApi(
+        now=20 * DAY,
+        leads=steady(480),
+    )
     config = {**CONFIG, "concurrency": 1}
     for each in (api, usual):
         store = Store()
@@ -347,18 +412,32 @@ def test_a_run_asks_ten_times_at_most(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_an_error_without_records_is_never_a_page() -> None:
     """Also where all pages have a notice of another kind."""
-    api = TalkingApi(now=20 * DAY, leads=steady(480))
+    api = TalkingApi(
+        now=20 * DAY,
+        leads=steady(480),
+    )
     api.says = lambda _: {"errors": [{"text": "v1 ends in May"}]}
     api.partial = lambda _: {"errors": [{"text": "no shard answered"}]}
-    api.lacking, api.lacks_always, api.is_empty_then = {6}, True, True
+    api.lacking = {6}
+    api.lacks_always = True
+    api.is_empty_then = True
+    config = {**CONFIG, "max_retries": 1}
     with pytest.raises(RunError, match=r"it says so in errors, errors\[\].text"):
-        run(api, Store(), {**CONFIG, "max_retries": 1}, catalog=LIST)
+        run(
+            api,
+            Store(),
+            config,
+            catalog=LIST,
+        )
 
 
 def test_demo_records_are_said_when_they_come(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    api = TalkingApi(now=20 * DAY, leads=steady(480))
+    api = TalkingApi(
+        now=20 * DAY,
+        leads=steady(480),
+    )
     store = Store()
     steps: list[tuple[Json, bool]] = [
         ({"mode": "live"}, False),
@@ -373,35 +452,74 @@ def test_demo_records_are_said_when_they_come(
         caplog.clear()
 
 
-def page_of(beside: Json, *, records: int = 1, after: str = "") -> Page:
+def page_of(
+    beside: Json,
+    *,
+    records: int = 1,
+    after: str = "",
+) -> Page:
     cursor = {"has_more": bool(after), "next": after}
     data = [{"id": str(number)} for number in range(records)]
-    return Page.of(json.dumps({"data": data, "cursor": cursor, **beside}).encode())
+    return Page.of(
+        json.dumps(
+            {
+                "data": data,
+                "cursor": cursor,
+                **beside,
+            }
+        ).encode()
+    )
 
 
 def taught(*beside: Json) -> Siblings:
     siblings = Siblings()
     for each in beside:
-        siblings.judge([page_of(each)], is_first=True, may_ask=True)
+        siblings.judge(
+            [page_of(each)],
+            is_first=True,
+            may_ask=True,
+        )
     return siblings
 
 
-def odd_in(siblings: Siblings, *answers: Page, may_ask: bool = True) -> list[str]:
-    return siblings.judge(answers, is_first=True, may_ask=may_ask)
+def odd_in(
+    siblings: Siblings,
+    *answers: Page,
+    may_ask: bool = True,
+) -> list[str]:
+    return siblings.judge(
+        answers,
+        is_first=True,
+        may_ask=may_ask,
+    )
 
 
 def test_an_answer_that_is_like_the_others_counts() -> None:
-    siblings = taught({"a": 1}, {"a": 1}, {"a": 1})
+    siblings = taught(
+        {"a": 1},
+        {"a": 1},
+        {"a": 1},
+    )
     odd = page_of({"a": True}, records=3)
     assert odd_in(siblings, odd) == ["a"]
-    assert odd_in(siblings, odd, page_of({"a": 1}, records=5)) == []
+    assert (
+        odd_in(
+            siblings,
+            odd,
+            page_of({"a": 1}, records=5),
+        )
+        == []
+    )
     assert odd_in(siblings, odd) == ["a"]
     assert siblings.odd_names == []
 
 
 def test_a_value_that_differs_between_two_answers_means_nothing() -> None:
     siblings = taught(*3 * [{"node": "east"}])
-    answers = [page_of({"node": "west"}), page_of({"node": "north"})]
+    answers = [
+        page_of({"node": "west"}),
+        page_of({"node": "north"}),
+    ]
     assert odd_in(siblings, answers[0]) == ["node"]
     assert odd_in(siblings, *answers) == []
     assert odd_in(siblings, page_of({"node": "south"})) == []
@@ -423,7 +541,11 @@ def test_records_that_change_meanwhile_are_the_same_by_their_ids() -> None:
     one, other = (
         Page.of(
             json.dumps(
-                {"data": [{"id": 1, "score": n}], "cursor": {"has_more": False}, **odd}
+                {
+                    "data": [{"id": 1, "score": n}],
+                    "cursor": {"has_more": False},
+                    **odd,
+                }
             ).encode()
         )
         for n in (1, 2)
@@ -433,15 +555,45 @@ def test_records_that_change_meanwhile_are_the_same_by_their_ids() -> None:
 
 def test_the_text_in_the_state() -> None:
     text_of_a = "values-of-no-record"
-    usual = {"a": text_of_a, "b": {"c": True, "d": 3}, "e": "2026-11-28T08:00:00Z"}
-    siblings = taught(usual, usual, {**usual, "b": {"c": True, "d": 4}})
+    usual = {
+        "a": text_of_a,
+        "b": {"c": True, "d": 3},
+        "e": "2026-11-28T08:00:00Z",
+    }
+    siblings = taught(
+        usual,
+        usual,
+        {
+            **usual,
+            "b": {"c": True, "d": 4},
+        },
+    )
     text = siblings.to_state()
     assert len(text) < 60
     assert text_of_a not in text
     again = Siblings.read(text)
     assert again.to_state() == text
-    assert odd_in(again, page_of({**usual, "b": {"c": False, "d": 9}})) == ["b.c"]
-    assert odd_in(again, page_of({**usual, "b": {"c": True, "d": 9}})) == []
+    assert odd_in(
+        again,
+        page_of(
+            {
+                **usual,
+                "b": {"c": False, "d": 9},
+            }
+        ),
+    ) == ["b.c"]
+    assert (
+        odd_in(
+            again,
+            page_of(
+                {
+                    **usual,
+                    "b": {"c": True, "d": 9},
+                }
+            ),
+        )
+        == []
+    )
     without = {name: value for name, value in usual.items() if name != "a"}
     assert odd_in(again, page_of(without)) == ["a field that is missing"]
 
@@ -466,7 +618,10 @@ def test_a_state_that_is_damaged_is_like_none(content: object) -> None:
 def test_a_response_without_a_body_counts_when_it_stays() -> None:
     siblings = taught({})
     raw = msgspec.Raw(b'"none"')
-    empty = replace(Page.of(NO_RECORDS), other_fields={EMPTY_BODY: raw})
+    empty = replace(
+        Page.of(NO_RECORDS),
+        other_fields={EMPTY_BODY: raw},
+    )
     assert odd_in(siblings, empty) == [EMPTY_BODY]
     assert odd_in(siblings, empty, empty, empty) == []
     assert odd_in(siblings, empty) == []

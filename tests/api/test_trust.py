@@ -41,7 +41,10 @@ def test_a_file_without_certificates_is_an_error_before_the_first_request(
     "name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"]
 )
 def test_a_variable_can_name_certificates_to_trust(
-    monkeypatch: pytest.MonkeyPatch, certificate: Path, tmp_path: Path, name: str
+    monkeypatch: pytest.MonkeyPatch,
+    certificate: Path,
+    tmp_path: Path,
+    name: str,
 ) -> None:
     for path in (str(tmp_path), str(certificate)):
         monkeypatch.setenv(name, path)
@@ -106,7 +109,11 @@ def test_https_uses_the_proxy_unless_no_proxy_names_the_host(
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with listening(serving(response()), certificate) as (host, port):
         url = f"https://{host}:{port}"
-        config = {**VALID, "base_url": url, "max_retries": 0}
+        config = {
+            **VALID,
+            "base_url": url,
+            "max_retries": 0,
+        }
         run = tap(config, catalog=CATALOG)
     if past:
         assert len(run.succeeded().records("custom_signals")) == 1
