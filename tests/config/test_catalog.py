@@ -43,12 +43,19 @@ def mistaken() -> Json:
 
 @each_reading_entry
 def test_each_mistake_is_one_line_and_no_request(
-    tap: RunTap, sandbox: Sandbox, config: Json, arguments: list[str]
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    arguments: list[str],
 ) -> None:
     run = tap(config, *arguments, catalog=mistaken())
     run.failed()
     messages = sorted(errors(run.stderr))
-    for (stream, (_, line)), found in zip(MISTAKES.items(), messages, strict=True):
+    for (stream, (_, line)), found in zip(
+        MISTAKES.items(),
+        messages,
+        strict=True,
+    ):
         assert found.startswith(f"catalog: {stream}: {line}")
     assert not sandbox.requests()
 
@@ -57,7 +64,11 @@ def test_each_mistake_is_one_line_and_no_request(
     ("entry", "metadata"), [("INCREMENTAL", "FULL_TABLE"), ("FULL_TABLE", None)]
 )
 def test_the_method_stands_in_the_metadata_or_in_the_entry(
-    tap: RunTap, sandbox: Sandbox, config: Json, entry: str, metadata: str | None
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    entry: str,
+    metadata: str | None,
 ) -> None:
     """Meltano sets both."""
     catalog = only("leads")
@@ -90,24 +101,49 @@ def test_a_column_whose_schema_is_invalid(tap: RunTap) -> None:
 @each_reading_entry
 @pytest.mark.parametrize("settings", [{}, {"objects_as_text": True}, FLAT], ids=str)
 def test_a_stream_without_a_schema(
-    tap: RunTap, sandbox: Sandbox, config: Json, settings: Json, arguments: list[str]
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    settings: Json,
+    arguments: list[str],
 ) -> None:
     catalog = only("leads", "custom_signals")
     del entries(catalog)["leads"]["schema"]
-    line = tap({**config, **settings}, *arguments, catalog=catalog).failed()
+    line = tap(
+        {**config, **settings},
+        *arguments,
+        catalog=catalog,
+    ).failed()
     assert line.startswith("catalog: leads: has no columns; give what --discover ")
     assert not sandbox.requests()
     select(catalog, "leads", selected=False)
-    tap({**config, **settings}, *arguments, catalog=catalog).succeeded()
+    tap(
+        {**config, **settings},
+        *arguments,
+        catalog=catalog,
+    ).succeeded()
 
 
 @pytest.mark.parametrize("settings", [{}, FLAT, {"objects_as_text": True}], ids=str)
 def test_the_length_of_a_text_column_is_passed_on(
-    tap: RunTap, sandbox: Sandbox, config: Json, settings: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    settings: Json,
 ) -> None:
-    sandbox.insert("leads", {"id": "long", "full_name": "Ada Lovelace", "title": "CTO"})
+    sandbox.insert(
+        "leads",
+        {
+            "id": "long",
+            "full_name": "Ada Lovelace",
+            "title": "CTO",
+        },
+    )
     catalog = only("leads")
-    column = {"type": ["string", "null"], "maxLength": 5}
+    column = {
+        "type": ["string", "null"],
+        "maxLength": 5,
+    }
     columns = {"full_name": column, "title": column}
     entries(catalog)["leads"]["schema"]["properties"].update(columns)
     done = tap({**config, **settings}, catalog=catalog).succeeded()
@@ -117,11 +153,18 @@ def test_the_length_of_a_text_column_is_passed_on(
     assert "Ada Lovelace" in str(row["additional_properties"])
 
 
-@pytest.mark.parametrize("column", [{"enum": ["a"]}, {"anyOf": [{"enum": ["a"]}]}])
+@pytest.mark.parametrize(
+    "column",
+    [
+        {"enum": ["a"]},
+        {"anyOf": [{"enum": ["a"]}]},
+    ],
+)
 def test_a_column_without_a_type_cannot_be_flattened(tap: RunTap, column: Json) -> None:
     catalog = only("leads")
     entries(catalog)["leads"]["schema"]["properties"]["stage"] = column
-    line = tap({**VALID, **FLAT}, catalog=catalog).failed()
+    config = {**VALID, **FLAT}
+    line = tap(config, catalog=catalog).failed()
     assert line == ("flattening_enabled: leads: a column has no type")
 
 
@@ -132,13 +175,23 @@ def test_an_empty_selection_is_an_error(tap: RunTap, catalog: Json) -> None:
 
 
 @pytest.mark.parametrize("selected", [True, False])
-def test_an_unknown_stream(tap: RunTap, config: Json, *, selected: bool) -> None:
+def test_an_unknown_stream(
+    tap: RunTap,
+    config: Json,
+    *,
+    selected: bool,
+) -> None:
     """The SDK would ignore it, and leave out the stream that was meant.
 
     Deselected, the catalog may be older than the release that dropped the stream.
     """
     catalog = only("leads")
-    metadata = [{"breadcrumb": [], "metadata": {"selected": selected}}]
+    metadata = [
+        {
+            "breadcrumb": [],
+            "metadata": {"selected": selected},
+        }
+    ]
     catalog["streams"].append({"tap_stream_id": "lead", "metadata": metadata})
     run = tap(config, catalog=catalog)
     if selected:
@@ -149,12 +202,17 @@ def test_an_unknown_stream(tap: RunTap, config: Json, *, selected: bool) -> None
 
 
 def test_columns_that_the_catalog_adds_can_be_keys(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     catalog = only("custom_signals")
     entry = entries(catalog)["custom_signals"]
     entry["schema"]["properties"]["name"] = {"type": ["string", "null"]}
-    entry.update(key_properties=["name"], replication_key="name")
+    entry.update(
+        key_properties=["name"],
+        replication_key="name",
+    )
     run = tap(config, catalog=catalog).succeeded()
     names = {record["name"] for record in run.records("custom_signals")}
     assert names == {record["name"] for record in sandbox.records("custom_signals")}

@@ -68,13 +68,18 @@ def read(variables: dict[str, str]) -> dict[str, Any]:
             patch.setenv(name, text)
         TapLeadIntent.append_builtin_config(schema := TapLeadIntent.config_jsonschema)
         tap = TapLeadIntent(
-            config=read_environment(TapLeadIntent.name, schema), setup_mapper=False
+            config=read_environment(TapLeadIntent.name, schema),
+            setup_mapper=False,
         )
         return dict(tap.config)
 
 
 @pytest.mark.parametrize(("name", "text", "value"), VALUES)
-def test_values(name: str, text: str, value: Any) -> None:
+def test_values(
+    name: str,
+    text: str,
+    value: Any,
+) -> None:
     arrived = read({**VARIABLES, name: text})[name.lower()]
     assert arrived == value
     assert type(arrived) is type(value)
@@ -82,7 +87,10 @@ def test_values(name: str, text: str, value: Any) -> None:
 
 @pytest.mark.parametrize(("name", "text", "line"), MISTAKES)
 def test_a_mistake_is_one_line_and_no_request(
-    requests_mock: requests_mock.Mocker, name: str, text: str, line: str
+    requests_mock: requests_mock.Mocker,
+    name: str,
+    text: str,
+    line: str,
 ) -> None:
     result = enter("--config=ENV", env=prefixed({**VARIABLES, name: text}))
     (message,) = refusal(result)
@@ -105,7 +113,11 @@ def test_the_variables_of_an_inheriting_extractor_are_no_mistakes(
     caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     """Meltano sets them beside the parent's, for each setting that has a value."""
-    theirs = {"HOURLY_LOOKBACK_MINUTES": "120", "ACME_BASE_URL": "x", "_SELECT": "[]"}
+    theirs = {
+        "HOURLY_LOOKBACK_MINUTES": "120",
+        "ACME_BASE_URL": "x",
+        "_SELECT": "[]",
+    }
     with (
         mock.patch.dict(os.environ, prefixed({**VARIABLES, **theirs})),
         caplog.at_level(logging.WARNING),
@@ -152,7 +164,10 @@ def refusal_of_a_run_by_meltano(project: Path, environment: str) -> str:
     ],
 )
 def test_a_missing_key_is_named_by_the_variable_that_meltano_would_read(
-    tmp_path: Path, environment: str, key: str, named: str
+    tmp_path: Path,
+    environment: str,
+    key: str,
+    named: str,
 ) -> None:
     (tmp_path / "meltano.yml").write_text(PROJECT.format(key=key), encoding="utf-8")
     message = refusal_of_a_run_by_meltano(tmp_path, environment)
@@ -173,7 +188,12 @@ def test_a_missing_key_without_a_variable_in_the_project(
 def test_the_shell_overrides_a_file_of_variables_and_both_a_config_unless_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = {**VALID, "page_size": 103, "max_retries": -2, "concurrency": 0}
+    config = {
+        **VALID,
+        "page_size": 103,
+        "max_retries": -2,
+        "concurrency": 0,
+    }
     files = options(tmp_path, config=config)
     text = f"{PREFIX}PAGE_SIZE=102\n{PREFIX}MAX_RETRIES='-1'\n"
     (tmp_path / ".env").write_text(text, encoding="utf-8")
@@ -190,10 +210,16 @@ def test_the_shell_overrides_a_file_of_variables_and_both_a_config_unless_empty(
 
 
 def test_a_file_of_variables_that_cannot_be_read_ends_no_run_without_need(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     (tmp_path / ".env").write_bytes(f"{PREFIX}API_KEY={API_KEY}\xff".encode("latin-1"))
-    enough = [*options(tmp_path, config=VALID), "--config=ENV", "--discover"]
+    enough = [
+        *options(tmp_path, config=VALID),
+        "--config=ENV",
+        "--discover",
+    ]
     assert enter(*enough).exit_code == 0
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")

@@ -40,7 +40,11 @@ CONFIGS = {
 @pytest.mark.parametrize("text", CONFIGS.values(), ids=CONFIGS)
 def test_a_file_that_is_not_a_config(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config.json"
-    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    path.write_text(
+        text,
+        encoding="utf-8",
+        errors="surrogateescape",
+    )
     line = run("--config", str(path))
     assert line.startswith(f"--config {path}: ")
     assert line.endswith(NO_CONFIG)
@@ -55,7 +59,11 @@ def test_a_value_given_as_config_path_is_not_shown(
 ) -> None:
     # A key that no other test has: what one tap hides, all taps of a process hide.
     key = uuid4().hex
-    line = run("--config", text.replace(API_KEY, key), *arguments)
+    line = run(
+        "--config",
+        text.replace(API_KEY, key),
+        *arguments,
+    )
     assert line.endswith(NO_CONFIG)
     assert key not in line
 
@@ -76,11 +84,17 @@ DEEP = '{"streams": %s%s, "bookmarks": {"leads": {"x": %s%s}}}'
 @pytest.mark.parametrize("levels", [200, 5_000])
 @pytest.mark.parametrize("option", ["--catalog", "--state", "--config"])
 def test_a_file_that_is_nested_too_deep(
-    tmp_path: Path, option: str, levels: int
+    tmp_path: Path,
+    option: str,
+    levels: int,
 ) -> None:
     deep = tmp_path / "deep.json"
     deep.write_text(DEEP % (("[" * levels, "]" * levels) * 2), encoding="utf-8")
-    line = run(*options(tmp_path, config=VALID), option, str(deep))
+    line = run(
+        *options(tmp_path, config=VALID),
+        option,
+        str(deep),
+    )
     assert line.startswith(f"{option} {deep}: it is nested more than 100 levels deep; ")
 
 
@@ -100,14 +114,21 @@ def test_a_file_that_is_nested_too_deep(
     ],
 )
 def test_a_file_that_is_not_a_catalog_or_state(
-    tmp_path: Path, requests_mock: requests_mock.Mocker, option: str, text: str | None
+    tmp_path: Path,
+    requests_mock: requests_mock.Mocker,
+    option: str,
+    text: str | None,
 ) -> None:
     key = uuid4().hex
     other = tmp_path / f"{key}.json"
     if text is not None:
         other.write_text(text.replace(API_KEY, key), encoding="utf-8")
     config = {**VALID, "api_key": key}
-    line = run(*options(tmp_path, config=config), option, str(other))
+    line = run(
+        *options(tmp_path, config=config),
+        option,
+        str(other),
+    )
     assert line.startswith(f"{option} {tmp_path}/***.json: ")
     assert "; give " in line
     assert not requests_mock.called

@@ -139,7 +139,8 @@ def refused(
     """
 
     def enter(change: Json, *arguments: str) -> list[str]:
-        messages = refusal(cli({**VALID, **change}, *arguments))
+        config = {**VALID, **change}
+        messages = refusal(cli(config, *arguments))
         assert not requests_mock.called
         return messages
 
@@ -148,7 +149,10 @@ def refused(
 
 @pytest.mark.parametrize(("setting", "value", "line"), MISTAKES, ids=str)
 def test_a_mistake_is_one_line_and_no_request(
-    refused: Callable[..., list[str]], setting: str, value: object, line: str
+    refused: Callable[..., list[str]],
+    setting: str,
+    value: object,
+    line: str,
 ) -> None:
     (message,) = refused({setting: value})
     assert message.startswith(f"{setting}{line}")
@@ -159,8 +163,12 @@ def test_a_mistake_is_one_line_and_no_request(
 def test_a_field_may_resemble_a_documented_one(name: str) -> None:
     """The API may have it without a word in its description."""
     maps = {"leads": {name: "__NULL__"}}
-    changes = {"exclude_fields": {"leads": [name]}, "stream_maps": maps}
-    TapLeadIntent(config={**VALID, **changes})
+    changes = {
+        "exclude_fields": {"leads": [name]},
+        "stream_maps": maps,
+    }
+    config = {**VALID, **changes}
+    TapLeadIntent(config=config)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +180,10 @@ def test_a_field_may_resemble_a_documented_one(name: str) -> None:
     ],
 )
 def test_a_start_after_the_end_or_in_the_future(
-    refused: Callable[..., list[str]], start: str, end: str | None, text: str
+    refused: Callable[..., list[str]],
+    start: str,
+    end: str | None,
+    text: str,
 ) -> None:
     (message,) = refused({"start_date": start, "end_date": end})
     assert message.startswith(f"start_date: {start} {text}")
@@ -206,9 +217,18 @@ def test_all_mistakes_are_listed_one_per_line(cli: Callable[..., Result]) -> Non
 
 
 @each_entry
-@pytest.mark.parametrize("value", [{}, {"encoding": {"format": "jsonl"}}, "odd"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"encoding": {"format": "jsonl"}},
+        "odd",
+    ],
+)
 def test_files_of_batches_are_refused(
-    refused: Callable[..., list[str]], value: object, arguments: list[str]
+    refused: Callable[..., list[str]],
+    value: object,
+    arguments: list[str],
 ) -> None:
     (message,) = refused({"batch_config": value}, *arguments)
     assert message == (
@@ -220,7 +240,10 @@ def test_files_of_batches_are_refused(
 
 @each_entry
 def test_a_mistake_ends_the_process(
-    tap: RunTap, sandbox: Sandbox, config: Json, arguments: list[str]
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    arguments: list[str],
 ) -> None:
     """What is wrong is the last line of the log."""
     run = tap({**config, "pagesize": 7}, *arguments)
@@ -266,7 +289,10 @@ BROKEN_MAPS: list[tuple[Json, str]] = [
 @each_reading_entry
 @pytest.mark.parametrize(("maps", "line"), BROKEN_MAPS, ids=str)
 def test_a_map_that_cannot_work(
-    refused: Callable[..., list[str]], maps: Json, line: str, arguments: list[str]
+    refused: Callable[..., list[str]],
+    maps: Json,
+    line: str,
+    arguments: list[str],
 ) -> None:
     """Discovery cannot know: maps apply to the catalog that is made of its own."""
     (message,) = refused({"stream_maps": maps}, *arguments)

@@ -36,14 +36,16 @@ BASE_URL = VALID["base_url"]
     ids=str,
 )
 def test_valid(change: Json) -> None:
-    settings = TapLeadIntent(config={**VALID, **change}).config
+    config = {**VALID, **change}
+    settings = TapLeadIntent(config=config).config
     assert {name: settings[name] for name in change} == change
 
 
 def test_a_start_may_lie_a_day_ahead() -> None:
     """In some time zones it is tomorrow already."""
     soon = format_instant(int(time.time()) + 80_000)
-    assert TapLeadIntent(config={**VALID, "start_date": soon}).config
+    config = {**VALID, "start_date": soon}
+    assert TapLeadIntent(config=config).config
 
 
 @pytest.mark.parametrize(("second", "end"), [("01.001", 2), ("01", 1)])
@@ -55,9 +57,18 @@ def test_an_end_is_rounded_up_to_a_second(second: str, end: int) -> None:
 
 @pytest.mark.parametrize(("field", "warns"), [("sort", True), ("sheet_ids", False)])
 def test_an_undocumented_filter_is_a_warning(
-    tap: RunTap, config: Json, field: str, *, warns: bool
+    tap: RunTap,
+    config: Json,
+    field: str,
+    *,
+    warns: bool,
 ) -> None:
-    run = tap({**config, "filters": {"leads": {field: ["x"]}}})
+    run = tap(
+        {
+            **config,
+            "filters": {"leads": {field: ["x"]}},
+        }
+    )
     warning = f"leads: The filter {field} is sent, though the API description does not "
     assert (warning in run.stderr) == warns
 
@@ -69,10 +80,18 @@ def test_a_text_may_be_a_number() -> None:
     assert (config["window_days"], config["page_size"]) == (0.5, 50)
 
 
-def test_fractions_in_a_file(tap: RunTap, sandbox: Sandbox, config: Json) -> None:
+def test_fractions_in_a_file(
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+) -> None:
     """The SDK would read them as `Decimal`, which sockets and `json` refuse."""
     filters = {"signal_agents": {"threshold": 0.25}}
-    changes = {"request_timeout_seconds": 59.5, "page_size": 2.0, "filters": filters}
+    changes = {
+        "request_timeout_seconds": 59.5,
+        "page_size": 2.0,
+        "filters": filters,
+    }
     run = tap({**config, **changes}, "--test")
     assert "Traceback" not in run.stderr
     (body,) = {
@@ -80,4 +99,7 @@ def test_fractions_in_a_file(tap: RunTap, sandbox: Sandbox, config: Json) -> Non
         for request in sandbox.requests()
         if request["stream"] == "signal_agents"
     }
-    assert json.loads(body) == {"threshold": 0.25, "cursor": {"limit": 2}}
+    assert json.loads(body) == {
+        "threshold": 0.25,
+        "cursor": {"limit": 2},
+    }
