@@ -8,7 +8,13 @@ from tests.support.columns import FLAG, INTEGER, NUMBER, TEXT, TIME
 from tests.support.shaping import shape
 
 DATE = {"type": "string", "format": "date"}
-ODD_OBJECT = {"type": "object", "properties": {"day": DATE, "n": {"enum": [1]}}}
+ODD_OBJECT = {
+    "type": "object",
+    "properties": {
+        "day": DATE,
+        "n": {"enum": [1]},
+    },
+}
 UTC = "2026-02-28T19:15:00.000000Z"
 
 FITTING: list[tuple[Any, Any, Any]] = [
@@ -16,15 +22,37 @@ FITTING: list[tuple[Any, Any, Any]] = [
     (FLAG, False, False),
     (NUMBER, 12345678901234567890123, 12345678901234567890123),
     (NUMBER, 0.1, 0.1),
-    ({"type": "number", "minimum": 0.5, "multipleOf": 0.01}, 0.57, 0.57),
+    (
+        {
+            "type": "number",
+            "minimum": 0.5,
+            "multipleOf": 0.01,
+        },
+        0.57,
+        0.57,
+    ),
     (INTEGER, -(2**63), -(2**63)),
     (INTEGER, 2**63 - 1, 2**63 - 1),
     (INTEGER, 1e3, 1000),
     (TIME, "2026-03-01T01:00:00+05:45", UTC),
     ({"anyOf": [TIME, {"type": "null"}]}, "2026-03-01T01:00:00+05:45", UTC),
     (DATE, "2026-03-01", "2026-03-01"),
-    ({"type": "array", "items": {"type": "string"}}, ["a"], ["a"]),
-    ({"type": "object", "properties": {"n": {"enum": [1]}}}, {"n": 1}, {"n": 1}),
+    (
+        {
+            "type": "array",
+            "items": {"type": "string"},
+        },
+        ["a"],
+        ["a"],
+    ),
+    (
+        {
+            "type": "object",
+            "properties": {"n": {"enum": [1]}},
+        },
+        {"n": 1},
+        {"n": 1},
+    ),
     (ODD_OBJECT, {"day": "soon", "n": 1}, {"day": "soon", "n": 1}),
     ({}, {"any": "thing"}, {"any": "thing"}),
 ]
@@ -32,9 +60,15 @@ FITTING: list[tuple[Any, Any, Any]] = [
 
 @pytest.mark.parametrize(("schema", "value", "column"), FITTING, ids=repr)
 def test_a_value_of_the_type_of_its_column(
-    schema: Any, value: object, column: object
+    schema: Any,
+    value: object,
+    column: object,
 ) -> None:
-    shaped = shape("leads", {"id": "1", "x": value}, more_columns={"x": schema})
+    shaped = shape(
+        "leads",
+        {"id": "1", "x": value},
+        more_columns={"x": schema},
+    )
     assert (type(shaped["x"]), shaped["x"]) == (type(column), column)
     assert shaped["additional_properties"] is None
 
@@ -49,29 +83,71 @@ CONTRADICTING: list[tuple[Any, Any]] = [
     (INTEGER, 1.5),
     (INTEGER, True),
     (INTEGER, 2**63),
-    ({**INTEGER, "title": "Confidence", "default": 1}, 2**63),
+    (
+        {
+            **INTEGER,
+            "title": "Confidence",
+            "default": 1,
+        },
+        2**63,
+    ),
     (TIME, "yesterday"),
     ({"anyOf": [TIME, TEXT]}, "yesterday"),
     (DATE, "yesterday"),
-    ({"type": "string", "enum": ["a", "b"]}, "c"),
-    ({"type": "array", "items": {"type": "string"}}, [1]),
-    ({"type": "object", "properties": {'n"': NUMBER}}, {'n"': "1"}),
+    (
+        {
+            "type": "string",
+            "enum": ["a", "b"],
+        },
+        "c",
+    ),
+    (
+        {
+            "type": "array",
+            "items": {"type": "string"},
+        },
+        [1],
+    ),
+    (
+        {
+            "type": "object",
+            "properties": {'n"': NUMBER},
+        },
+        {'n"': "1"},
+    ),
     ({"type": "object", "additionalProperties": False}, {"n": 1}),
 ]
 
 
 @pytest.mark.parametrize(("schema", "value"), CONTRADICTING, ids=repr)
 def test_a_value_that_contradicts_its_column(schema: Any, value: object) -> None:
-    fitting = {"title": "CTO", "company": {"domain": "example.com"}}
-    record = {"id": "1", "x": value, **fitting}
-    shaped = shape("leads", record, more_columns={"x": schema})
+    fitting = {
+        "title": "CTO",
+        "company": {"domain": "example.com"},
+    }
+    record = {
+        "id": "1",
+        "x": value,
+        **fitting,
+    }
+    shaped = shape(
+        "leads",
+        record,
+        more_columns={"x": schema},
+    )
     assert shaped.get("x") is None
     assert shaped["additional_properties"] == {"x": value}
     assert {name: shaped[name] for name in fitting} == fitting
 
 
 def test_nested_times_pass_as_they_are() -> None:
-    shaped = shape("leads", {"id": "1", "signal": {"observed_at": "yesterday"}})
+    shaped = shape(
+        "leads",
+        {
+            "id": "1",
+            "signal": {"observed_at": "yesterday"},
+        },
+    )
     assert shaped["signal"] == {"observed_at": "yesterday"}
     assert shaped["additional_properties"] is None
 

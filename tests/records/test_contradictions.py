@@ -8,13 +8,21 @@ import pytest
 from tap_leadintent.records.contradictions import Contradictions
 
 TIME = {"latest_signal": ("signal", "observed_at")}
-SHEET = {"sheet_ids": ("sheet", "id"), "lead_country_codes": ("country_code",)}
+SHEET = {
+    "sheet_ids": ("sheet", "id"),
+    "lead_country_codes": ("country_code",),
+}
 FIRST_DAY = (0, 86_400)
 
 
-def warnings(records: list[Any], name: str = "latest_signal", **filters: Any) -> int:
+def warnings(
+    records: list[Any],
+    name: str = "latest_signal",
+    **filters: Any,
+) -> int:
     """Check two equal pages, and count the warnings."""
-    findings, check = mock.Mock(), Contradictions(TIME, SHEET, filters)
+    findings = mock.Mock()
+    check = Contradictions(TIME, SHEET, filters)
     for _ in range(2):
         check.check(records, name, FIRST_DAY, findings)
     return len({str(call.args) for call in findings.note.call_args_list})
@@ -33,12 +41,36 @@ def warnings(records: list[Any], name: str = "latest_signal", **filters: Any) ->
     ],
 )
 def test_a_time_outside_the_requested_range(time: str | None, count: int) -> None:
-    records = [{"signal": {"observed_at": time}}, {"signal": None}, {}]
+    records = [
+        {"signal": {"observed_at": time}},
+        {"signal": None},
+        {},
+    ]
     assert warnings(records) == count
     assert warnings(records, "date_found") == 0, "no field shows when it was found"
 
 
 def test_a_record_outside_a_filter() -> None:
-    records = [{"sheet": {"id": "a"}, "country_code": "DE"}, {"sheet": {"id": 1}}]
-    assert warnings(records, sheet_ids=["a"], lead_country_codes=["de"]) == 0
-    assert warnings(records, sheet_ids=["b"], lead_country_codes=["US"]) == 2
+    records = [
+        {
+            "sheet": {"id": "a"},
+            "country_code": "DE",
+        },
+        {"sheet": {"id": 1}},
+    ]
+    assert (
+        warnings(
+            records,
+            sheet_ids=["a"],
+            lead_country_codes=["de"],
+        )
+        == 0
+    )
+    assert (
+        warnings(
+            records,
+            sheet_ids=["b"],
+            lead_country_codes=["US"],
+        )
+        == 2
+    )

@@ -34,8 +34,16 @@ def test_the_first_130_000_records_are_remembered_with_their_changes() -> None:
 
 
 def test_records_without_a_key_are_told_apart_by_their_content() -> None:
-    duplicates = Duplicates(["no_key"], [], Findings(logging.getLogger()))
-    rows = page((0, "a"), (1, "a"), (0, "a"))
+    duplicates = Duplicates(
+        ["no_key"],
+        [],
+        Findings(logging.getLogger()),
+    )
+    rows = page(
+        (0, "a"),
+        (1, "a"),
+        (0, "a"),
+    )
     assert [row["id"] for row in duplicates.leave_out(*rows)] == ["0", "1"]
 
 
@@ -44,11 +52,20 @@ def test_keys_that_come_twice_with_other_contents(
 ) -> None:
     findings = Findings(logging.getLogger())
     duplicates = Duplicates(["id"], [], findings)
-    duplicates.leave_out(*page((0, "a"), (1, "a"), (0, "a")))
+    duplicates.leave_out(
+        *page(
+            (0, "a"),
+            (1, "a"),
+            (0, "a"),
+        )
+    )
     duplicates.leave_out(*page((0, "b"), (2, "c")))
     findings.log()
     assert caplog.messages == [], "a copy, and a record that has changed"
-    for rows in [((0, "b"), (2, "secret"), (0, "c")), ((3, "x"), (3, "y"), (3, "z"))]:
+    for rows in [
+        ((0, "b"), (2, "secret"), (0, "c")),
+        ((3, "x"), (3, "y"), (3, "z")),
+    ]:
         duplicates.check(*page(*rows))
     findings.log()
     (line,) = caplog.messages

@@ -52,7 +52,11 @@ def reordered(value: Any) -> Any:
             "fc216145c49491f18d3b31b2653942ced1e8545b6bdd21705aec53c153951349",
         ),
         (
-            {"name": "Łukasz 佐藤 🚀", "tags": [True, None, 0.5], "n": -1200},
+            {
+                "name": "Łukasz 佐藤 🚀",
+                "tags": [True, None, 0.5],
+                "n": -1200,
+            },
             "819b5a749deb085066b80f18a1d2001d50d29448576100964e04eb0048354848",
         ),
     ],

@@ -69,7 +69,11 @@ def test_the_end_of_its_window_stands_in_each_record_of_a_page() -> None:
 
 def test_a_catalog_without_additional_properties() -> None:
     columns = {"record_key": TEXT}
-    shaped = shape("custom_signals", {"id": "1", "name": "x"}, columns=columns)
+    shaped = shape(
+        "custom_signals",
+        {"id": "1", "name": "x"},
+        columns=columns,
+    )
     assert shaped == {"record_key": "1"}
 
 
@@ -77,7 +81,13 @@ def test_each_record_of_a_page_is_shaped_as_if_it_were_alone() -> None:
     page: list[Json] = [
         {"id": "1", "title": "x"},
         {"id": "2", "title": 2},
-        {"id": "3", "new": {"a": [1, None]}, "empty": None, "Id": "x", "": 0},
+        {
+            "id": "3",
+            "new": {"a": [1, None]},
+            "empty": None,
+            "Id": "x",
+            "": 0,
+        },
     ]
     before = json.dumps(page)
     rows = shaper("leads").shape(page)
@@ -103,19 +113,45 @@ def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
     paths = [tuple(p for n in path for p in ("properties", n)) for path in hidden]
     findings = Findings(logging.getLogger("records"), is_documented=True)
     leads = shaper(
-        "leads", mask=SelectionMask(dict.fromkeys(paths, False)), findings=findings
+        "leads",
+        mask=SelectionMask(dict.fromkeys(paths, False)),
+        findings=findings,
     )
-    company = {"id": 5, "domain": "x", "other": {"domain": "x"}}
-    record = {"title": {"a": 1}, "unknown": 1, "new": 1}
+    company = {
+        "id": 5,
+        "domain": "x",
+        "other": {"domain": "x"},
+    }
+    record = {
+        "title": {"a": 1},
+        "unknown": 1,
+        "new": 1,
+    }
     odd, listed = leads.shape(
         [
-            {**record, "id": "1", "company": company, "newer": 1},
-            {**record, "id": "2", "company": [company, [{"domain": "x"}], "text"]},
+            {
+                **record,
+                "id": "1",
+                "company": company,
+                "newer": 1,
+            },
+            {
+                **record,
+                "id": "2",
+                "company": [company, [{"domain": "x"}], "text"],
+            },
         ]
     )
-    kept = {"id": 5, "other": {"domain": "x"}}
+    kept = {
+        "id": 5,
+        "other": {"domain": "x"},
+    }
     extra = odd["additional_properties"]
-    assert extra == {"company": kept, "new": 1, "newer": 1}
+    assert extra == {
+        "company": kept,
+        "new": 1,
+        "newer": 1,
+    }
     assert listed["additional_properties"]["company"] == [kept, [{}], "text"]
     findings.log()
     unknown, contradicting = lines(caplog)
@@ -131,7 +167,11 @@ def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
 
 @pytest.mark.parametrize("value", [7, False, 7.5, {"a": 1}], ids=repr)
 def test_an_id_that_is_not_text_becomes_its_json(value: object) -> None:
-    expected = {"7": "7", "False": "false", "7.5": "7.5"}.get(str(value), '{"a":1}')
+    expected = {
+        "7": "7",
+        "False": "false",
+        "7.5": "7.5",
+    }.get(str(value), '{"a":1}')
     for name, key in (("leads", "id"), ("observations", "record_key")):
         shaped = shape(name, {"id": value})
         assert shaped[key] == expected
@@ -143,13 +183,26 @@ def test_an_id_that_is_not_text_becomes_its_json(value: object) -> None:
     [
         (["id"], {"signal": {"observed_at": "2026-01-01T00:00:00Z"}}),
         (["id"], {"id": ""}),
-        (["id", "signal_observed_at"], {"id": "1", "signal": {"observed_at": None}}),
+        (
+            ["id", "signal_observed_at"],
+            {
+                "id": "1",
+                "signal": {"observed_at": None},
+            },
+        ),
     ],
 )
 def test_every_part_of_a_key_is_needed(keys: list[str], record: Json) -> None:
     findings = Findings(logging.getLogger("records"))
-    leads = shaper("leads", key_properties=keys, findings=findings)
-    fine = {"id": "1", "signal": {"observed_at": "2026-01-01T00:00:00Z"}}
+    leads = shaper(
+        "leads",
+        key_properties=keys,
+        findings=findings,
+    )
+    fine = {
+        "id": "1",
+        "signal": {"observed_at": "2026-01-01T00:00:00Z"},
+    }
     assert len(leads.shape([fine, record])) == 1
     line = f": 1 record without {keys[-1]} left out, everything else was read"
     (problem,) = describe_left_out(findings, [])

@@ -21,7 +21,11 @@ LOGGER = logging.getLogger("records.quiet")
 LOGGER.disabled = True
 
 
-def in_column(value: Any, column: Any, schema: dict[str, Any]) -> bool:
+def in_column(
+    value: Any,
+    column: Any,
+    schema: dict[str, Any],
+) -> bool:
     """Return whether a column says what the API said."""
     if schema.get("format") == "date-time":
         # What is finer than the column stands in additional_properties.
@@ -39,10 +43,20 @@ def utc(text: str) -> datetime:
 
 @given(st.sampled_from(STREAMS), catalogs, records)
 def test_nothing_is_dropped_and_nothing_contradicts_the_schema(
-    name: str, catalog: dict[str, Any], record: dict[str, Any]
+    name: str,
+    catalog: dict[str, Any],
+    record: dict[str, Any],
 ) -> None:
-    columns = {**declared_stream(name).schema["properties"], **catalog}
-    shaped = shape(name, record, more_columns=catalog, findings=Findings(LOGGER))
+    columns = {
+        **declared_stream(name).schema["properties"],
+        **catalog,
+    }
+    shaped = shape(
+        name,
+        record,
+        more_columns=catalog,
+        findings=Findings(LOGGER),
+    )
     emitted = json.loads(bytes(serialize_jsonl(shaped)))
 
     Draft202012Validator({"properties": columns}).validate(emitted)
