@@ -67,7 +67,10 @@ class Library:
         if any(book in self.broken for book in found):
             raise OSError("a book is damaged")
         start = 50 * (asked["page"] - 1)
-        content = {"books": found[start : start + 50], "pages": -(-len(found) // 50)}
+        content = {
+            "books": found[start : start + 50],
+            "pages": -(-len(found) // 50),
+        }
         return json.dumps(content).encode()
 
 
@@ -81,11 +84,19 @@ class BookQuery:
     records: int = 0
     number: int = 0
 
-    def fetch(self, stopped: Event, max_retries: float) -> BookPage:  # noqa: ARG002
+    def fetch(
+        self,
+        stopped: Event,  # noqa: ARG002
+        max_retries: float,  # noqa: ARG002
+    ) -> BookPage:
         """Request the next page; a failure is not repeated."""
         self.number += 1
         since, until = self.interval
-        fields = {"since": since - 1, "until": until, "page": self.number}
+        fields = {
+            "since": since - 1,
+            "until": until,
+            "page": self.number,
+        }
         url = f"/books?by={self.by}&{urlencode(fields)}"
         try:
             page = BookPage(self.library.get(url), self.number)
@@ -101,7 +112,12 @@ class Books:
 
     library: Library
 
-    def query(self, range_name: str, interval: Interval, limit: int) -> BookQuery:  # noqa: ARG002
+    def query(
+        self,
+        range_name: str,
+        interval: Interval,
+        limit: int,  # noqa: ARG002
+    ) -> BookQuery:
         """Begin a query; a page always has 50 books."""
         return BookQuery(self.library, range_name, interval)
 
@@ -114,7 +130,10 @@ class Books:
 
 
 def read(
-    library: Library, state: dict[str, Any], now: int, ranges: Sequence[str] = ("came",)
+    library: Library,
+    state: dict[str, Any],
+    now: int,
+    ranges: Sequence[str] = ("came",),
 ) -> Iterator[int]:
     """Run once, and commit each window into the state."""
     bookmark = Bookmark.read(state.get("coverage", []), page_size=50)
@@ -125,7 +144,11 @@ def read(
     replication = ReplicationRun(
         api=Books(library),
         bookmark=bookmark,
-        scope=Scope(ranges=ranges, start=0, lookback=DAY),
+        scope=Scope(
+            ranges=ranges,
+            start=0,
+            lookback=DAY,
+        ),
         now=now,
         complete_to=lambda: now,
         save=save,
@@ -151,7 +174,8 @@ def intervals(state: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def test_a_history_and_what_comes_later_are_read_in_order() -> None:
-    library, state = Library([*range(0, 90 * DAY, 600)]), dict[str, Any]()
+    library = Library([*range(0, 90 * DAY, 600)])
+    state = dict[str, Any]()
     first = [*read(library, state, 90 * DAY)]
     assert sorted({*first}) == library.books
     assert first == sorted(first), "oldest first; one second is read twice"
@@ -169,7 +193,8 @@ def test_a_history_and_what_comes_later_are_read_in_order() -> None:
 def test_what_the_first_range_reads_late_makes_the_second_one_read_again() -> None:
     """A part of the first range is missing; a page fails, then it can be read."""
     both = ("came", "lent")
-    library, state = Library([*range(0, 20 * DAY, 600)]), dict[str, Any]()
+    library = Library([*range(0, 20 * DAY, 600)])
+    state = dict[str, Any]()
     library.broken = range(5 * DAY, 5 * DAY + 1)
     assert {*library.books} - {*read(library, state, 20 * DAY, both)} == {5 * DAY}
     library.broken = range(0)
@@ -181,7 +206,8 @@ def test_what_the_first_range_reads_late_makes_the_second_one_read_again() -> No
 
 
 def test_what_is_damaged_is_a_hole_until_it_is_mended() -> None:
-    library, state = Library([*range(0, 9 * DAY, 600)]), dict[str, Any]()
+    library = Library([*range(0, 9 * DAY, 600)])
+    state = dict[str, Any]()
     library.broken = range(5 * DAY, 5 * DAY + 1)
     assert {*library.books} - {*read(library, state, 9 * DAY)} == {5 * DAY}
     assert [entry for entry in state["coverage"] if "hole" in entry]
@@ -204,7 +230,8 @@ class SlowLibrary(Library):
 
     def get(self, url: str) -> bytes:
         """Respond with a large body."""
-        body, number = super().get(url), next(self.numbers)
+        body = super().get(url)
+        number = next(self.numbers)
         if number == 20:
             self.has_come.wait(self.patience)
             self.has_come.set()
@@ -212,7 +239,11 @@ class SlowLibrary(Library):
             self.later = number - 20
             if self.later == 120:
                 self.has_come.set()
-        return body.replace(b"{", f'{{"shelf": "{self.shelf()}", '.encode(), 1)
+        return body.replace(
+            b"{",
+            f'{{"shelf": "{self.shelf()}", '.encode(),
+            1,
+        )
 
 
 @pytest.mark.parametrize("is_compressible", [True, False])
@@ -222,7 +253,11 @@ def test_what_waits_takes_little_memory(*, is_compressible: bool) -> None:
 
     patience = 10 if is_compressible else 2
     books = [*range(0, 90 * DAY, 600)]
-    library = SlowLibrary(books, shelf=shelf, patience=patience)
+    library = SlowLibrary(
+        books,
+        shelf=shelf,
+        patience=patience,
+    )
     assert {*read(library, {}, 90 * DAY)} == {*books}
     # Half of such a random body remains when it is compressed.
     assert library.later == 120 if is_compressible else library.later < 80

@@ -18,23 +18,42 @@ PLACE = {"source": "https://api.example.com", "filters": ""}
 def entry(**more: Any) -> dict[str, Any]:
     """Return an entry about the second day of 1970."""
     ends = {"from": "1970-01-02T00:00:00Z", "to": "1970-01-03T00:00:00Z"}
-    return {"range": "date_found", **ends, **more}
+    return {
+        "range": "date_found",
+        **ends,
+        **more,
+    }
 
 
 def old(**more: Any) -> dict[str, Any]:
     """Return an entry as an earlier version has written it."""
-    return entry(**{"source": PLACE["source"], "key": "89abcdef", **more})
+    return entry(
+        **{
+            "source": PLACE["source"],
+            "key": "89abcdef",
+            **more,
+        }
+    )
 
 
 parts = st.lists(
-    st.tuples(st.sampled_from("ab"), st.integers(0, 99), st.integers(0, 9))
+    st.tuples(
+        st.sampled_from("ab"),
+        st.integers(0, 99),
+        st.integers(0, 9),
+    )
 )
 
 
 def intervals(drawn: list[tuple[str, int, int]]) -> Coverage:
     coverage: Coverage = {}
     for name, start, n in drawn:
-        coverage[name] = union([*coverage.get(name, []), (start, start + n)])
+        coverage[name] = union(
+            [
+                *coverage.get(name, []),
+                (start, start + n),
+            ]
+        )
     return coverage
 
 
@@ -43,7 +62,11 @@ def intervals(drawn: list[tuple[str, int, int]]) -> Coverage:
     left=parts,
     planned=st.none() | st.integers(-DAY, 10**10),
     pages=st.none() | st.integers(1, 26),
-    numbers=st.lists(st.integers(1, 9), max_size=3, unique=True),
+    numbers=st.lists(
+        st.integers(1, 9),
+        max_size=3,
+        unique=True,
+    ),
     page=st.integers(0, 9),
 )
 def test_a_state_is_read_back_as_it_was_written(  # noqa: PLR0913, PLR0917
@@ -70,14 +93,26 @@ def test_a_state_is_read_back_as_it_was_written(  # noqa: PLR0913, PLR0917
 
 def test_a_state_is_one_short_list_that_people_can_read() -> None:
     bookmark = Bookmark(
-        place={**PLACE, "environment": "prod", "schema": "raw"},
+        place={
+            **PLACE,
+            "environment": "prod",
+            "schema": "raw",
+        },
         planned=2 * DAY,
         coverage={name: [(DAY, 2 * DAY)] for name in ("date_found", "latest_signal")},
         holes={"date_found": [(2 * DAY, 2 * DAY + 60)]},
-        caps=Caps(100, numbers=[500], page=50),
+        caps=Caps(
+            100,
+            numbers=[500],
+            page=50,
+        ),
     )
     state = bookmark.to_state()
-    hole = {"from": "1970-01-03T00:00:00Z", "to": "1970-01-03T00:01:00Z", "hole": True}
+    hole = {
+        "from": "1970-01-03T00:00:00Z",
+        "to": "1970-01-03T00:01:00Z",
+        "hole": True,
+    }
     assert state == [
         {
             "planned": "1970-01-03T00:00:00Z",
@@ -106,15 +141,27 @@ def test_a_bookmark_of_a_new_stream_is_empty() -> None:
 
 def test_what_is_covered_ends_with_the_run_which_counts_as_planned_then() -> None:
     bookmark = Bookmark(holes={"x": [(3, 4)]})
-    assert bookmark.cover("x", (0, 9), until=5)
-    assert not bookmark.cover("x", (6, 9), until=5)
+    assert bookmark.cover(
+        "x",
+        (0, 9),
+        until=5,
+    )
+    assert not bookmark.cover(
+        "x",
+        (6, 9),
+        until=5,
+    )
     assert (bookmark.coverage, bookmark.planned) == ({"x": [(0, 5)]}, 5)
     assert bookmark.holes == {"x": []}
 
 
 def test_a_window_that_covers_nothing_leaves_the_instant_as_it_was() -> None:
     bookmark = Bookmark(planned=3)
-    assert not bookmark.cover("x", (6, 9), until=5)
+    assert not bookmark.cover(
+        "x",
+        (6, 9),
+        until=5,
+    )
     assert bookmark.planned == 3
 
 
@@ -148,13 +195,19 @@ def test_a_hole_is_not_covered_any_more() -> None:
 def test_what_one_of_two_places_does_not_know_does_not_differ(
     place: dict[str, str], differing: list[str]
 ) -> None:
-    bookmark = Bookmark(place=PLACE, coverage={"x": [(0, 9)]})
+    bookmark = Bookmark(
+        place=PLACE,
+        coverage={"x": [(0, 9)]},
+    )
     assert bookmark.differing(place) == differing
 
 
 def test_a_state_that_covers_nothing_belongs_to_no_place() -> None:
     assert Bookmark(place=PLACE).differing({"source": "other"}) == []
-    assert Bookmark(place=PLACE, planned=3).differing({"source": "other"})
+    assert Bookmark(
+        place=PLACE,
+        planned=3,
+    ).differing({"source": "other"})
 
 
 # Lists of earlier versions, and damaged ones
@@ -165,9 +218,30 @@ def test_a_state_that_covers_nothing_belongs_to_no_place() -> None:
     [
         ([old()], 2 * DAY),
         ([old(settled=True)], None),
-        ([old(to="1970-01-04T00:00:00Z"), old(range="latest_signal")], 2 * DAY),
-        ([old(settled=True), old(range="latest_signal")], 2 * DAY),
-        ([old(settled=True), old(**{"from": "1970-01-01"}, to="1970-01-01")], None),
+        (
+            [
+                old(to="1970-01-04T00:00:00Z"),
+                old(range="latest_signal"),
+            ],
+            2 * DAY,
+        ),
+        (
+            [
+                old(settled=True),
+                old(range="latest_signal"),
+            ],
+            2 * DAY,
+        ),
+        (
+            [
+                old(settled=True),
+                old(
+                    **{"from": "1970-01-01"},
+                    to="1970-01-01",
+                ),
+            ],
+            None,
+        ),
         ([old(hole=True)], None),
     ],
 )
@@ -182,8 +256,14 @@ def test_the_newest_instant_of_an_earlier_list_is_that_of_its_last_run(
 
 def test_an_earlier_list_is_that_of_its_first_place_alone() -> None:
     entries = [
-        old(longest=300, page=50),
-        old(range="latest_signal", filters="0123456789ab"),
+        old(
+            longest=300,
+            page=50,
+        ),
+        old(
+            range="latest_signal",
+            filters="0123456789ab",
+        ),
         old(source="https://api.example.org"),
         {"rechecked": "1970-01-02T00:00:00Z"},
     ]

@@ -8,11 +8,20 @@ PAGE = 100
 
 
 def ended(
-    total: int, last: int | None = None, *, start: int = 0, limit: int = PAGE
+    total: int,
+    last: int | None = None,
+    *,
+    start: int = 0,
+    limit: int = PAGE,
 ) -> Ended:
     if last is None:
         last = total % PAGE or min(total, PAGE)
-    return Ended(interval=(start, start + 9), total=total, last=last, limit=limit)
+    return Ended(
+        interval=(start, start + 9),
+        total=total,
+        last=last,
+        limit=limit,
+    )
 
 
 @pytest.mark.parametrize(
@@ -29,7 +38,9 @@ def ended(
     ],
 )
 def test_the_end_of_a_query_is_suspicious(
-    total: int, last: int, verdict: Verdict
+    total: int,
+    last: int,
+    verdict: Verdict,
 ) -> None:
     assert Caps(PAGE).judge("x", ended(total, last)) is verdict
 
@@ -52,7 +63,11 @@ def test_few_records_or_windows_that_touch_may_have_the_same_number(
 
 def test_a_query_with_more_records_shows_that_a_shorter_one_is_complete() -> None:
     caps = Caps(PAGE)
-    caps.note_page(total=600, records=100, previous=100)
+    caps.note_page(
+        total=600,
+        records=100,
+        previous=100,
+    )
     assert caps.judge("x", ended(500)) is Verdict.COMPLETE
     assert Caps(PAGE).judge("x", ended(500)) is Verdict.DOUBTFUL, "of this run alone"
 
@@ -61,9 +76,17 @@ def test_a_number_that_is_known_is_a_cap_until_a_query_goes_on_beyond_it() -> No
     caps = Caps(PAGE)
     caps.note_number(500)
     assert caps.judge("x", ended(500)) is Verdict.CAPPED
-    caps.note_page(total=500, records=100, previous=100)
+    caps.note_page(
+        total=500,
+        records=100,
+        previous=100,
+    )
     assert caps.numbers == [500]
-    caps.note_page(total=501, records=1, previous=100)
+    caps.note_page(
+        total=501,
+        records=1,
+        previous=100,
+    )
     assert caps.numbers == []
 
 
@@ -90,16 +113,28 @@ def test_followed_pages_that_are_all_smaller_tell_the_size_to_ask_for() -> None:
     caps = Caps(PAGE)
     caps.note_end("x", ended(20, 20))
     for previous in (38, 40):
-        caps.note_page(total=80, records=40, previous=previous)
+        caps.note_page(
+            total=80,
+            records=40,
+            previous=previous,
+        )
         assert caps.limit == PAGE
-    caps.note_page(total=120, records=30, previous=40)
+    caps.note_page(
+        total=120,
+        records=30,
+        previous=40,
+    )
     assert (caps.page, caps.limit) == (40, 40)
     # What was asked for with more may have ended early, and is read again.
     assert caps.suspects("x") == [(0, 9)]
     assert caps.judge("x", ended(240, 30, start=50)) is Verdict.COMPLETE
     caps.note_end("x", ended(240, 30, start=50))
     assert caps.suspects("x") == [(0, 9), (50, 59)]
-    caps.note_page(total=70, records=20, previous=50)
+    caps.note_page(
+        total=70,
+        records=20,
+        previous=50,
+    )
     assert caps.page == 50
 
 
@@ -107,11 +142,19 @@ def test_one_followed_page_is_enough_if_a_query_ends_with_as_many_records() -> N
     caps = Caps(PAGE)
     assert caps.judge("x", ended(90, 50)) is Verdict.COMPLETE
     caps.note_end("x", ended(90, 50))
-    caps.note_page(total=90, records=40, previous=50)
+    caps.note_page(
+        total=90,
+        records=40,
+        previous=50,
+    )
     assert caps.page == 50
     assert caps.suspects("x") == [(0, 9)]
     other = Caps(PAGE)
-    other.note_page(total=90, records=40, previous=50)
+    other.note_page(
+        total=90,
+        records=40,
+        previous=50,
+    )
     assert other.page == 0
     assert other.judge("x", ended(90, 50)) is Verdict.COMPLETE
     assert other.page == 50
@@ -121,7 +164,11 @@ def test_a_list_that_ends_with_a_page_of_that_size_may_lack_records() -> None:
     """It is not read again in the run."""
     caps = Caps(PAGE)
     for total in (80, 120, 160):
-        caps.note_page(total=total, records=40, previous=40)
+        caps.note_page(
+            total=total,
+            records=40,
+            previous=40,
+        )
     assert caps.judge("", ended(160, 40)) is Verdict.CAPPED
     assert caps.judge("", ended(150, 30)) is Verdict.COMPLETE
 
@@ -134,13 +181,25 @@ def test_a_smaller_setting_is_what_is_asked_for() -> None:
 def test_full_pages_are_the_size_that_was_asked_for() -> None:
     caps = Caps(PAGE)
     for total in (200, 300, 400, 500):
-        caps.note_page(total=total, records=100, previous=100)
+        caps.note_page(
+            total=total,
+            records=100,
+            previous=100,
+        )
     assert caps.page == 0
 
 
 def test_small_pages_that_only_an_empty_one_follows_say_nothing() -> None:
     caps = Caps(PAGE)
     for _ in range(9):
-        caps.note_page(total=10, records=10, previous=0)
-        caps.note_page(total=10, records=0, previous=10)
+        caps.note_page(
+            total=10,
+            records=10,
+            previous=0,
+        )
+        caps.note_page(
+            total=10,
+            records=0,
+            previous=10,
+        )
     assert caps.page == 0

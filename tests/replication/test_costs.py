@@ -43,10 +43,12 @@ class OddApi(Api):
             return self.failing.pop(0), {}
         name, start, end = range_of(body)
         if self.whole_days:
-            start, end = start // DAY * DAY, end // DAY * DAY + DAY - 1
+            start = start // DAY * DAY
+            end = end // DAY * DAY + DAY - 1
         rows = sorted(self._rows(name, start, end, body), reverse=self.newest_first)
         rows = rows[: self.cap or None]
-        asked, offset = body["cursor"]["limit"], int(body["cursor"].get("after", 0))
+        asked = body["cursor"]["limit"]
+        offset = int(body["cursor"].get("after", 0))
         page = rows[offset:][: self.served or asked]
         if self.bad & {id_ for _, id_, *_ in page}:
             self.refused.append(body)
@@ -58,11 +60,20 @@ class OddApi(Api):
         return self._answer(page, str(offset + len(page)) if has_more else "")
 
 
-def loaded(api: OddApi, config: dict[str, Any], runs: int = 3) -> list[int]:
+def loaded(
+    api: OddApi,
+    config: dict[str, Any],
+    runs: int = 3,
+) -> list[int]:
     """Run every hour, and return the requests of each run; nothing may be missing."""
-    store, costs = Store(), list[int]()
+    store = Store()
+    costs = list[int]()
     for _ in range(runs):
-        run(api, store, {**FULL, **config})
+        run(
+            api,
+            store,
+            {**FULL, **config},
+        )
         costs.append(count(api))
         assert store.rows.keys() == api.visible().keys()
         api.now += HOUR
@@ -74,7 +85,11 @@ def nights(number: int, each: int) -> list[Lead]:
     return [lead(n, n // each * DAY + 7200) for n in range(number * each)]
 
 
-def at_once(number: int, found: float, first: int = 10_000) -> list[Lead]:
+def at_once(
+    number: int,
+    found: float,
+    first: int = 10_000,
+) -> list[Lead]:
     return [lead(first + n, found) for n in range(number)]
 
 
@@ -82,8 +97,15 @@ def at_once(number: int, found: float, first: int = 10_000) -> list[Lead]:
 def test_a_quota_of_exactly_a_page_a_night(
     caplog: pytest.LogCaptureFixture, concurrency: int
 ) -> None:
-    api = OddApi(now=60 * DAY + HOUR, leads=nights(65, 100))
-    first, *later = loaded(api, {"concurrency": concurrency}, runs=4)
+    api = OddApi(
+        now=60 * DAY + HOUR,
+        leads=nights(65, 100),
+    )
+    first, *later = loaded(
+        api,
+        {"concurrency": concurrency},
+        runs=4,
+    )
     assert first <= 450
     assert max(later) <= 12
     assert "ended after" not in caplog.text
@@ -91,9 +113,16 @@ def test_a_quota_of_exactly_a_page_a_night(
 
 @pytest.mark.parametrize("older", [10, 3_000])
 def test_a_thousand_leads_in_one_second_of_a_scheduled_run(older: int) -> None:
-    api, store = OddApi(now=60 * DAY, leads=steady(older, 60 * DAY / older)), Store()
+    api = OddApi(
+        now=60 * DAY,
+        leads=steady(older, 60 * DAY / older),
+    )
+    store = Store()
     run(api, store, FULL)
-    api.leads = [*api.leads, *at_once(1000, 60 * DAY + 1777)]
+    api.leads = [
+        *api.leads,
+        *at_once(1000, 60 * DAY + 1777),
+    ]
     api.now += HOUR
     count(api)
     run(api, store, FULL)
@@ -102,8 +131,13 @@ def test_a_thousand_leads_in_one_second_of_a_scheduled_run(older: int) -> None:
 
 
 def test_a_crowded_second_alone_is_compared_with_a_wider_query_once() -> None:
-    api, store = OddApi(now=90 * DAY, leads=at_once(100, 45 * DAY + 1777)), Store()
-    run(api, store, {**FULL, "concurrency": 1})
+    api = OddApi(
+        now=90 * DAY,
+        leads=at_once(100, 45 * DAY + 1777),
+    )
+    store = Store()
+    config = {**FULL, "concurrency": 1}
+    run(api, store, config)
     wide = [body for body in api.requests if _days(body) > 29]
     first_pages = [body for body in wide if "after" not in body["cursor"]]
     # One of the first windows of each range is as wide, too.
@@ -116,12 +150,24 @@ def _days(body: dict[str, Any]) -> float:
     return (end - start) / DAY
 
 
-@pytest.mark.parametrize(("failures", "max_retries"), [(2, 1), (10, 1), (10, 8)])
+@pytest.mark.parametrize(
+    ("failures", "max_retries"),
+    [
+        (2, 1),
+        (10, 1),
+        (10, 8),
+    ],
+)
 def test_bad_gateways_at_the_start(failures: int, max_retries: int) -> None:
     """Either the run goes on, or it fails soon and clearly."""
     leads = [lead(n, n * 16 * DAY) for n in range(60)]
-    api = OddApi(now=1000 * DAY, leads=leads, failing=[502] * failures)
-    store, config = Store(), {**FULL, "max_retries": max_retries}
+    api = OddApi(
+        now=1000 * DAY,
+        leads=leads,
+        failing=[502] * failures,
+    )
+    store = Store()
+    config = {**FULL, "max_retries": max_retries}
     while api.failing:
         try:
             run(api, store, config)
@@ -136,30 +182,65 @@ def test_bad_gateways_at_the_start(failures: int, max_retries: int) -> None:
 def test_whole_days(*, newest_first: bool) -> None:
     """Of ten pages each."""
     leads = steady(1200, DAY / 100)
-    api = OddApi(now=12 * DAY - 1, leads=leads, whole_days=True)
+    api = OddApi(
+        now=12 * DAY - 1,
+        leads=leads,
+        whole_days=True,
+    )
     api.newest_first = newest_first
-    first, *_ = loaded(api, {"page_size": 10}, runs=1)
+    first, *_ = loaded(
+        api,
+        {"page_size": 10},
+        runs=1,
+    )
     assert first <= 2 * 5 * 120
 
 
 @pytest.mark.parametrize(
-    ("page_size", "newest_first"), [(75, True), (60, False), (100, True), (100, False)]
+    ("page_size", "newest_first"),
+    [
+        (75, True),
+        (60, False),
+        (100, True),
+        (100, False),
+    ],
 )
 @pytest.mark.parametrize("promises", [False, True])
 def test_a_query_that_ends_in_silence(
-    page_size: int, *, promises: bool, newest_first: bool
+    page_size: int,
+    *,
+    promises: bool,
+    newest_first: bool,
 ) -> None:
     """After 500 records: within a page, or at the end of one."""
-    leads = [*steady(900, 300), *at_once(450, DAY), *steady(900, 60)]
+    leads = [
+        *steady(900, 300),
+        *at_once(450, DAY),
+        *steady(900, 60),
+    ]
     leads = [lead(n, one.found_at) for n, one in enumerate(leads)]
-    api = OddApi(now=60 * DAY, leads=leads, cap=500, promises=promises)
+    api = OddApi(
+        now=60 * DAY,
+        leads=leads,
+        cap=500,
+        promises=promises,
+    )
     api.newest_first = newest_first
-    loaded(api, {"page_size": page_size}, runs=2)
+    loaded(
+        api,
+        {"page_size": page_size},
+        runs=2,
+    )
 
 
 @pytest.mark.parametrize("served", [30, 40, 50])
 def test_pages_of_half_the_size_with_a_wrong_promise(served: int) -> None:
-    api, store = OddApi(now=9 * DAY, leads=steady(900, 900), served=served), Store()
+    api = OddApi(
+        now=9 * DAY,
+        leads=steady(900, 900),
+        served=served,
+    )
+    store = Store()
     run(api, store, FULL)
     for hour in range(4):
         new = [lead(2000 + 60 * hour + n, api.now + n * 30) for n in range(60)]
@@ -170,13 +251,27 @@ def test_pages_of_half_the_size_with_a_wrong_promise(served: int) -> None:
 
 
 def test_a_hole_whose_first_page_can_be_read() -> None:
-    leads = [*steady(500, HOUR), *at_once(300, 9 * DAY + 5)]
-    plain = loaded(OddApi(now=20 * DAY, leads=leads), {"max_retries": 1})
-    api, store = OddApi(now=20 * DAY, leads=leads), Store()
+    leads = [
+        *steady(500, HOUR),
+        *at_once(300, 9 * DAY + 5),
+    ]
+    plain = loaded(
+        OddApi(
+            now=20 * DAY,
+            leads=leads,
+        ),
+        {"max_retries": 1},
+    )
+    api = OddApi(
+        now=20 * DAY,
+        leads=leads,
+    )
+    store = Store()
     api.bad = frozenset({"lead-10100"})
+    config = {**FULL, "max_retries": 1}
     for number, most in enumerate(plain):
         with pytest.raises(RunError, match="what is missing"):
-            run(api, store, {**FULL, "max_retries": 1})
+            run(api, store, config)
         # The first run looks for it, by seconds.
         assert count(api) <= most + (50 if number else 200)
         api.now += HOUR
@@ -185,7 +280,12 @@ def test_a_hole_whose_first_page_can_be_read() -> None:
 
 def test_twenty_bad_records_in_later_runs() -> None:
     bad = frozenset(f"lead-{n:04}" for n in range(100, 2500, 120))
-    api, store = OddApi(now=500 * DAY, leads=steady(2500, DAY / 5), bad=bad), Store()
+    api = OddApi(
+        now=500 * DAY,
+        leads=steady(2500, DAY / 5),
+        bad=bad,
+    )
+    store = Store()
     config = {**FULL, "max_retries": 1}
     for number in range(2):
         with pytest.raises(RunError, match="what is missing"):
@@ -196,7 +296,11 @@ def test_twenty_bad_records_in_later_runs() -> None:
 
 
 def test_times_that_are_hours_off_are_said(caplog: pytest.LogCaptureFixture) -> None:
-    api = OddApi(now=20 * DAY, leads=steady(500, HOUR), hours_off=2)
+    api = OddApi(
+        now=20 * DAY,
+        leads=steady(500, HOUR),
+        hours_off=2,
+    )
     loaded(api, {}, runs=1)
     assert "outside the requested range of latest_signal" in caplog.text
 
@@ -204,8 +308,14 @@ def test_times_that_are_hours_off_are_said(caplog: pytest.LogCaptureFixture) -> 
 def test_one_machine_with_an_odd_clock_costs_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    plain = OddApi(now=20 * DAY, leads=steady(500, HOUR))
-    odd = OddApi(now=20 * DAY, leads=steady(500, HOUR))
+    plain = OddApi(
+        now=20 * DAY,
+        leads=steady(500, HOUR),
+    )
+    odd = OddApi(
+        now=20 * DAY,
+        leads=steady(500, HOUR),
+    )
     odd.odd_clocks = dict.fromkeys(range(0, 999, 20), -300 * DAY)
     one = {"concurrency": 1}
     assert loaded(odd, one) == loaded(plain, one)
@@ -214,15 +324,32 @@ def test_one_machine_with_an_odd_clock_costs_nothing(
 
 @pytest.mark.parametrize("status", [500, 503, 408])
 # Each of eight readers may have a request that waits when the first two streams end.
-@pytest.mark.parametrize(("concurrency", "most"), [(1, 12), (8, 11 + 2 * 8)])
+@pytest.mark.parametrize(
+    ("concurrency", "most"),
+    [
+        (1, 12),
+        (8, 11 + 2 * 8),
+    ],
+)
 def test_an_api_that_is_down_ends_the_run_soon(
-    concurrency: int, most: int, status: int
+    concurrency: int,
+    most: int,
+    status: int,
 ) -> None:
-    api, store = OddApi(now=20 * DAY, failing=[status] * 999), Store()
+    api = OddApi(
+        now=20 * DAY,
+        failing=[status] * 999,
+    )
+    store = Store()
     api.seconds_per_request = 2
     streams = ("leads", "observations", "signal_agents")
     with pytest.raises(RunError):
-        run(api, store, {"concurrency": concurrency}, selected=streams)
+        run(
+            api,
+            store,
+            {"concurrency": concurrency},
+            selected=streams,
+        )
     assert count(api) <= most
 
 
@@ -234,13 +361,22 @@ def test_refused_bodies_are_not_kept(status: int) -> None:
             found, page = super().respond(body)
             return (200, page) if found == 200 else (status, {"x": "a" * 1_000_000})
 
-    api = Verbose(now=90 * DAY, leads=steady(90 * 24), broken=(9 * DAY, 9 * DAY + HOUR))
+    api = Verbose(
+        now=90 * DAY,
+        leads=steady(90 * 24),
+        broken=(9 * DAY, 9 * DAY + HOUR),
+    )
     # What only its collector would free could fill the memory before that runs.
     gc.disable()
     tracemalloc.start()
+    config = {
+        **FULL,
+        "max_retries": 0,
+        "concurrency": 8,
+    }
     try:
         with pytest.raises(RunError, match="what is missing"):
-            run(api, Store(), {**FULL, "max_retries": 0, "concurrency": 8})
+            run(api, Store(), config)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

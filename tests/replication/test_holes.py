@@ -32,7 +32,12 @@ def covered(store: Store, name: str) -> list[tuple[str, str]]:
     return [(entry["from"], entry["to"]) for entry in named]
 
 
-def failed_run(api: Api, store: Store, match: str, config: Json = ONCE) -> int:
+def failed_run(
+    api: Api,
+    store: Store,
+    match: str,
+    config: Json = ONCE,
+) -> int:
     """Run the tap, which fails with these words, and count its requests."""
     before = len(api.requests) + len(api.refused)
     with pytest.raises(RunError, match=match):
@@ -45,7 +50,11 @@ def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
     seconds: int,
 ) -> None:
     broken = (30 * DAY, 30 * DAY + seconds)
-    api, store = Api(now=60 * DAY, leads=steady(60 * 24 + 9)), Store()
+    api = Api(
+        now=60 * DAY,
+        leads=steady(60 * 24 + 9),
+    )
+    store = Store()
     api.broken = broken
     failed_run(
         api, store, "each run tries again.*date_found from .*, latest_signal from"
@@ -73,13 +82,25 @@ def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
 
 
 def test_a_hole_in_the_lookback_is_read_again_when_the_lookback_has_moved_on() -> None:
-    api, store = Api(now=60 * DAY, leads=steady(60 * 24)), Store()
+    api = Api(
+        now=60 * DAY,
+        leads=steady(60 * 24),
+    )
+    store = Store()
     run(api, store, ONCE)
     late = 59.5 * DAY
-    api.leads.append(Lead("late", late, [Version(60.2 * DAY, 30 * DAY)]))
-    api.now, api.broken = 61 * DAY, (late - 60, late + 60)
+    api.leads.append(
+        Lead(
+            "late",
+            late,
+            [Version(60.2 * DAY, 30 * DAY)],
+        )
+    )
+    api.now = 61 * DAY
+    api.broken = (late - 60, late + 60)
     failed_run(api, store, "what is missing")
-    api.now, api.broken = 63 * DAY, None
+    api.now = 63 * DAY
+    api.broken = None
     run(api, store, ONCE)
     assert store.rows == api.visible()
 
@@ -87,17 +108,28 @@ def test_a_hole_in_the_lookback_is_read_again_when_the_lookback_has_moved_on() -
 def test_a_hole_at_the_end_of_the_last_run_does_not_hide_that_ranges_are_too_wide() -> (
     None
 ):
-    api = Api(now=50 * DAY, leads=steady(60 * 24), widest=DAY, too_wide=504)
+    api = Api(
+        now=50 * DAY,
+        leads=steady(60 * 24),
+        widest=DAY,
+        too_wide=504,
+    )
     store = Store()
     config = {**ONCE, "lookback_days": 0}
     run(api, store, config)
-    api.now, api.broken = 55 * DAY, (50 * DAY, 50 * DAY)
+    api.now = 55 * DAY
+    api.broken = (50 * DAY, 50 * DAY)
     failed_run(api, store, "what is missing", config)
     assert store.rows == api.visible()
 
 
 def test_a_hole_whose_first_page_can_be_read_brings_no_older_signal_back() -> None:
-    api, store = Api(now=60 * DAY, at_each_signal=True, limit=10), Store()
+    api = Api(
+        now=60 * DAY,
+        at_each_signal=True,
+        limit=10,
+    )
+    store = Store()
     for number in range(15):
         times = (30 * DAY, (40 + number) * DAY)
         versions = [Version(time, time) for time in times]
@@ -114,14 +146,20 @@ def test_the_newest_signal_comes_last_after_a_hole_is_filled(
 ) -> None:
     """The hole may hold an older signal of leads that were read with a newer one."""
     inside = HOLE[0] + HOUR // 2
-    api, store = Api(now=60 * DAY, at_each_signal=True, broken=HOLE), Store()
+    api = Api(
+        now=60 * DAY,
+        at_each_signal=True,
+        broken=HOLE,
+    )
+    store = Store()
     for number in range(20):
         times = (number * DAY, inside, inside + (number + 1) * DAY)
         versions = [Version(time, time) for time in times]
         api.leads.append(Lead(f"lead-{number}", number * DAY, versions))
     failed_run(api, store, "latest_signal from")
     assert store.rows == dict.fromkeys(store.rows, 2)
-    api.now, api.broken = 61 * DAY, None
+    api.now = 61 * DAY
+    api.broken = None
     run(api, store, ONCE, killed_after=killed_after)
     run(api, store, ONCE)
     assert store.rows == api.visible()
@@ -129,7 +167,11 @@ def test_the_newest_signal_comes_last_after_a_hole_is_filled(
 
 @pytest.mark.parametrize("since", [-DAY, 400 * DAY])
 def test_an_api_that_is_down_ends_the_stream_soon(since: float) -> None:
-    api, store = Api(now=900 * DAY, leads=steady(900, DAY)), Store()
+    api = Api(
+        now=900 * DAY,
+        leads=steady(900, DAY),
+    )
+    store = Store()
     api.broken = (since, 999 * DAY)
     for _ in range(2):
         failed_run(api, store, "HTTP 500: ")
@@ -140,7 +182,12 @@ def test_an_api_that_is_down_ends_the_stream_soon(since: float) -> None:
 
 @pytest.mark.parametrize("status", [400, 409, 413])
 def test_a_refused_hour_stops_nothing(status: int) -> None:
-    api, store = Api(now=60 * DAY, leads=steady(60 * 24 + 9), broken=HOLE), Store()
+    api = Api(
+        now=60 * DAY,
+        leads=steady(60 * 24 + 9),
+        broken=HOLE,
+    )
+    store = Store()
     api.broken_with = status
     for _ in range(3):
         failed_run(api, store, f"what is missing.*date_found from .*HTTP {status}")
@@ -166,13 +213,25 @@ class LastDays(Api):
 def test_a_start_before_what_the_api_keeps_ends_the_stream_with_advice(
     status: int,
 ) -> None:
-    api, store = LastDays(now=30 * DAY, leads=steady(40 * 24)), Store()
-    api.seconds_per_request, api.broken_with = 1, status
+    api = LastDays(
+        now=30 * DAY,
+        leads=steady(40 * 24),
+    )
+    store = Store()
+    api.seconds_per_request = 1
+    api.broken_with = status
     text = rf"; set a later start_date .*HTTP {status}|HTTP {status}.*; set a later "
     config = {**ONCE, "page_size": 100}
     assert failed_run(api, store, text, config) <= 100
     assert not store.rows
-    run(api, store, {**config, "start_date": second(api.now - 9 * DAY)})
+    run(
+        api,
+        store,
+        {
+            **config,
+            "start_date": second(api.now - 9 * DAY),
+        },
+    )
     assert len(store.rows) >= 9 * 24
 
 
@@ -182,7 +241,12 @@ def test_a_start_before_what_the_api_keeps_ends_the_stream_with_advice(
 @pytest.mark.parametrize("seconds", [HOUR, 1])
 def test_a_limit_of_records_divides_windows(seconds: int) -> None:
     leads = [lead(number, DAY + number // 40 * seconds) for number in range(400)]
-    api, store = Api(now=9 * DAY, leads=leads, limit=150), Store()
+    api = Api(
+        now=9 * DAY,
+        leads=leads,
+        limit=150,
+    )
+    store = Store()
     run(api, store, ONCE)
     assert store.rows == api.visible()
     # Windows of one second read each record three times.
@@ -191,13 +255,22 @@ def test_a_limit_of_records_divides_windows(seconds: int) -> None:
 
 def test_a_bad_second_at_the_start_of_a_run_hides_nothing_else() -> None:
     """Also while no request of the run has succeeded, and the range is short."""
-    api, store = Api(now=10_688, leads=[lead(1, 1778)], broken=(3, 3)), Store()
+    api = Api(
+        now=10_688,
+        leads=[lead(1, 1778)],
+        broken=(3, 3),
+    )
+    store = Store()
     failed_run(api, store, "what is missing")
     assert store.rows == api.visible()
 
 
 def test_a_long_hole_is_narrowed_by_each_run() -> None:
-    api, store = Api(now=31 * DAY, leads=steady(31 * 24)), Store()
+    api = Api(
+        now=31 * DAY,
+        leads=steady(31 * 24),
+    )
+    store = Store()
     api.broken = HOLE
     failed_run(api, store, "what is missing")
     api.broken = (HOLE[0] + 1800, HOLE[0] + 1800)
@@ -210,9 +283,15 @@ def test_a_long_hole_is_narrowed_by_each_run() -> None:
 
 
 def test_two_holes_are_named_and_filled_one_by_one() -> None:
-    api, store = Api(now=60 * DAY, leads=steady(60 * 24), broken=HOLE), Store()
+    api = Api(
+        now=60 * DAY,
+        leads=steady(60 * 24),
+        broken=HOLE,
+    )
+    store = Store()
     failed_run(api, store, "what is missing")
-    api.now, api.broken = 63 * DAY, (61 * DAY, 61 * DAY)
+    api.now = 63 * DAY
+    api.broken = (61 * DAY, 61 * DAY)
     failed_run(api, store, "date_found from .*, latest_signal from")
     assert len(api.visible().keys() - store.rows.keys()) <= 1
     assert [len(covered(store, name)) for name in BOTH] == [2, 2]

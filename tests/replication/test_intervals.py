@@ -10,9 +10,10 @@ from tap_leadintent.replication.intervals import Interval
 
 SPAN = 40
 
-interval = st.tuples(st.integers(0, SPAN), st.integers(0, SPAN)).map(
-    lambda pair: (min(pair), max(pair))
-)
+interval = st.tuples(
+    st.integers(0, SPAN),
+    st.integers(0, SPAN),
+).map(lambda pair: (min(pair), max(pair)))
 
 
 lists = st.lists(interval, max_size=6).map(intervals.union)
@@ -23,12 +24,19 @@ def open_points(covered: list[Interval]) -> set[float]:
     return {n + 0.5 for n in range(SPAN) if any(a <= n < b for a, b in covered)}
 
 
-@given(st.lists(interval, max_size=6), lists, interval)
+@given(
+    st.lists(interval, max_size=6),
+    lists,
+    interval,
+)
 def test_each_function_covers_what_sets_of_points_cover(
-    drawn: list[Interval], covered: list[Interval], other: Interval
+    drawn: list[Interval],
+    covered: list[Interval],
+    other: Interval,
 ) -> None:
     union = intervals.union(drawn)
-    held, others = open_points(covered), open_points([other])
+    held = open_points(covered)
+    others = open_points([other])
     for result, points in [
         (union, open_points(drawn)),
         (intervals.subtract(covered, other), held - others),

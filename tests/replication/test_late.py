@@ -15,7 +15,8 @@ pytestmark = pytest.mark.usefixtures("_quiet")
 LOOKBACK = 1
 """`lookback_days` of these runs."""
 
-BACKUP, RESTORE = 8, 18
+BACKUP = 8
+RESTORE = 18
 """The runs before which the rows are copied, and brought back."""
 
 
@@ -24,7 +25,15 @@ def late_leads(draw: Random, days: int) -> list[Lead]:
     leads = []
     for number in range(days * 12):
         found = draw.uniform(0, days * DAY)
-        late = draw.choice([0, 0, 600, 3 * HOUR, draw.uniform(0, LOOKBACK * DAY)])
+        late = draw.choice(
+            [
+                0,
+                0,
+                600,
+                3 * HOUR,
+                draw.uniform(0, LOOKBACK * DAY),
+            ]
+        )
         versions = [Version(found + late, found)]
         if draw.random() < 0.3:
             moved = found + late + draw.uniform(0, DAY)
@@ -38,24 +47,45 @@ def late_leads(draw: Random, days: int) -> list[Lead]:
     [
         pytest.param([900], 1, id="every 15 minutes"),
         pytest.param([HOUR], 4, id="hourly"),
-        pytest.param([6 * HOUR], 12, id="every six hours"),
+        pytest.param(
+            [6 * HOUR],
+            12,
+            id="every six hours",
+        ),
         pytest.param([DAY], 30, id="daily"),
-        pytest.param([700, 5000, 3 * HOUR, 50_000], 9, id="at odd times"),
-        pytest.param([HOUR] * 30 + [3 * DAY], 9, id="with pauses"),
+        pytest.param(
+            [700, 5000, 3 * HOUR, 50_000],
+            9,
+            id="at odd times",
+        ),
+        pytest.param(
+            [HOUR] * 30 + [3 * DAY],
+            9,
+            id="with pauses",
+        ),
     ],
 )
 @pytest.mark.parametrize(("first_when_found", "kills"), [(False, False), (True, True)])
 def test_a_late_record_is_loaded_within_twice_its_lateness(
-    pauses: list[int], days: int, *, first_when_found: bool, kills: bool
+    pauses: list[int],
+    days: int,
+    *,
+    first_when_found: bool,
+    kills: bool,
 ) -> None:
     """Or by the next run that comes to its end, if that is later.
 
     Also where the warehouse is restored from a backup, and its time forgotten.
     """
     draw = Random(f"{pauses} {kills}")  # noqa: S311
-    api, store = Api(leads=late_leads(draw, days)), Store()
+    api = Api(leads=late_leads(draw, days))
+    store = Store()
     api.first_when_found = first_when_found
-    config = {"page_size": 100, "lookback_days": LOOKBACK, "concurrency": 2}
+    config = {
+        "page_size": 100,
+        "lookback_days": LOOKBACK,
+        "concurrency": 2,
+    }
     ends: list[float] = []
     number = 0
     while api.now < days * DAY:
@@ -65,8 +95,13 @@ def test_a_late_record_is_loaded_within_twice_its_lateness(
             backup = {**store.rows}
             since = int(EPOCH + ends[-1])
         elif number == RESTORE:
-            store.rows, streams = backup, store.state["bookmarks"]
-            streams["leads"] = forget(streams["leads"], "leads", (since, LATEST))
+            store.rows = backup
+            streams = store.state["bookmarks"]
+            streams["leads"] = forget(
+                streams["leads"],
+                "leads",
+                (since, LATEST),
+            )
         killed_after = draw.choice([None, 1, 4, 9]) if kills else None
         if not run(api, store, config, killed_after=killed_after):
             continue
@@ -84,11 +119,21 @@ def test_a_late_record_is_loaded_within_twice_its_lateness(
 
 def test_a_year_of_hourly_runs_costs_little() -> None:
     """Three days of it, with 50 new leads a day, at the end of a year."""
-    api, store = Api(now=365 * DAY, leads=[]), Store()
+    api = Api(
+        now=365 * DAY,
+        leads=[],
+    )
+    store = Store()
     draw = Random(7)  # noqa: S311
     for number in range(52 * 50):
         found = draw.uniform(330 * DAY, 368 * DAY)
-        api.leads.append(Lead(f"lead-{number}", found, [Version(found, found)]))
+        api.leads.append(
+            Lead(
+                f"lead-{number}",
+                found,
+                [Version(found, found)],
+            )
+        )
     run(api, store, {"page_size": 100})
     costs: list[int] = []
     for _ in range(3 * 24):
@@ -104,9 +149,22 @@ def test_a_year_of_hourly_runs_costs_little() -> None:
 @pytest.mark.usefixtures("concurrency")
 def test_the_lookback_reaches_what_a_long_run_has_read_first() -> None:
     """It counts from when the run began, also where the server's clock decides."""
-    late = Lead("late", 3, [Version(445, -DAY)])
-    api, store = Api(now=300, leads=[late], seconds_per_request=100), Store()
-    config = {**CONFIG, "lookback_days": 0.02, "window_days": 0.001}
+    late = Lead(
+        "late",
+        3,
+        [Version(445, -DAY)],
+    )
+    api = Api(
+        now=300,
+        leads=[late],
+        seconds_per_request=100,
+    )
+    store = Store()
+    config = {
+        **CONFIG,
+        "lookback_days": 0.02,
+        "window_days": 0.001,
+    }
     for _ in range(2):
         run(api, store, config, clock_ahead=3 * HOUR)
     assert store.rows == {late.id: 0}

@@ -22,8 +22,15 @@ EIGHT = {**CONFIG, "concurrency": 8}
 @pytest.fixture
 def stream() -> Any:
     """A stream of two hundred leads."""
-    tap = TapLeadIntent(config={**DEFAULTS, **EIGHT})
-    connect(tap, Api(now=9 * DAY, leads=steady(200)))
+    config = {**DEFAULTS, **EIGHT}
+    tap = TapLeadIntent(config=config)
+    connect(
+        tap,
+        Api(
+            now=9 * DAY,
+            leads=steady(200),
+        ),
+    )
     return tap.streams["leads"]
 
 
@@ -31,8 +38,16 @@ def stream() -> Any:
 def test_no_thread_outlives_a_sync_or_a_target_that_is_gone(
     messages: int | None,
 ) -> None:
-    api = Api(now=9 * DAY, leads=steady(200))
-    assert run(api, Store(), EIGHT, killed_after=messages) == (messages is None)
+    api = Api(
+        now=9 * DAY,
+        leads=steady(200),
+    )
+    assert run(
+        api,
+        Store(),
+        EIGHT,
+        killed_after=messages,
+    ) == (messages is None)
 
 
 def test_a_signal_ends_the_run_after_a_page(stream: Any) -> None:
@@ -61,7 +76,8 @@ def test_a_window_whose_last_page_is_written_counts_in_spite_of_a_signal(
 def test_a_system_without_a_further_thread(
     monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    start, started = Thread.start, list[Thread]()
+    start = Thread.start
+    started = list[Thread]()
 
     def limited(thread: Thread) -> None:
         started.append(thread)
@@ -69,7 +85,11 @@ def test_a_system_without_a_further_thread(
             raise error("can't start new thread")
         start(thread)
 
-    api, store = Api(now=9 * DAY, leads=steady(50)), Store()
+    api = Api(
+        now=9 * DAY,
+        leads=steady(50),
+    )
+    store = Store()
     monkeypatch.setattr(Thread, "start", limited)
     with pytest.raises(RunError, match="system allows no thread"):
         run(api, store, EIGHT)
@@ -79,7 +99,11 @@ def test_a_list_that_looks_cut_ends_with_its_last_page_while_much_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("tap_leadintent.replication.reader._MAX_BYTES", 1)
-    api, store = Api(now=9 * DAY, leads=steady(50)), Store()
+    api = Api(
+        now=9 * DAY,
+        leads=steady(50),
+    )
+    store = Store()
     full = leads_with(replication_method="FULL_TABLE")
     assert run(api, store, EIGHT, catalog=full)
     assert len(store.rows) == 50

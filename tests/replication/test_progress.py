@@ -14,7 +14,11 @@ from tests.support.store import Store
 
 pytestmark = pytest.mark.usefixtures("_quiet")
 
-TEN = {"page_size": 10, "lookback_days": 2, "concurrency": 4}
+TEN = {
+    "page_size": 10,
+    "lookback_days": 2,
+    "concurrency": 4,
+}
 
 
 @dataclass
@@ -37,7 +41,13 @@ def late_leads(per_day: int, days: int) -> list[Lead]:
     for number in range(per_day * days):
         found = number * DAY / per_day
         late = (number % 3) * 5 * HOUR
-        leads.append(Lead(f"lead-{number}", found, [Version(found + late, found)]))
+        leads.append(
+            Lead(
+                f"lead-{number}",
+                found,
+                [Version(found + late, found)],
+            )
+        )
     return leads
 
 
@@ -53,10 +63,16 @@ def missing(api: Api, store: Store) -> int:
     ],
 )
 def test_runs_that_a_quota_ends_load_everything(
-    quota: int, per_day: int, every: int, runs: int
+    quota: int,
+    per_day: int,
+    every: int,
+    runs: int,
 ) -> None:
     """What is new is more than what one request a run can bring."""
-    api = Quota(now=15 * DAY, leads=late_leads(per_day, 40))
+    api = Quota(
+        now=15 * DAY,
+        leads=late_leads(per_day, 40),
+    )
     store = Store()
     left = [len(api.visible())]
     for _ in range(runs):
@@ -73,7 +89,11 @@ def test_runs_that_a_quota_ends_load_everything(
 
 def test_an_import_is_loaded_by_runs_of_half_the_time() -> None:
     leads = [lead(n, DAY + n % 300) for n in range(1_200)]
-    api, store = Quota(now=2 * DAY, leads=leads), Store()
+    api = Quota(
+        now=2 * DAY,
+        leads=leads,
+    )
+    store = Store()
     left = [len(leads)]
     while left[-1] and len(left) < 9:
         api.left = 100
@@ -86,7 +106,11 @@ def test_an_import_is_loaded_by_runs_of_half_the_time() -> None:
 
 
 def test_after_a_pause_few_requests_are_enough_to_catch_up() -> None:
-    api, store = Quota(now=10 * DAY, leads=late_leads(60, 60)), Store()
+    api = Quota(
+        now=10 * DAY,
+        leads=late_leads(60, 60),
+    )
+    store = Store()
     api.left = 10**6
     run(api, store, TEN)
     api.now += 12 * DAY
@@ -105,7 +129,11 @@ def test_after_a_pause_few_requests_are_enough_to_catch_up() -> None:
 def test_the_deep_reading_of_runs_with_few_requests_hides_nothing_new() -> None:
     """A long lookback is read again in some runs, which also load what is new."""
     config = {**TEN, "lookback_days": 16}
-    api, store = Quota(now=20 * DAY, leads=late_leads(120, 50)), Store()
+    api = Quota(
+        now=20 * DAY,
+        leads=late_leads(120, 50),
+    )
+    store = Store()
     api.left = 10**6
     run(api, store, config)
     waited: list[int] = []
@@ -132,7 +160,11 @@ def test_a_budgeted_run_ends_cleanly_and_says_what_is_left(
 ) -> None:
     logging.disable(logging.NOTSET)
     caplog.set_level(logging.INFO)
-    api, store = Api(now=20 * DAY, leads=steady(480)), Store()
+    api = Api(
+        now=20 * DAY,
+        leads=steady(480),
+    )
+    store = Store()
     config = {**TEN, "max_requests_per_run": 60}
     streams = ("leads", "observations", "signal_agents")
     lines: list[str] = []
@@ -150,8 +182,16 @@ def test_a_budgeted_run_ends_cleanly_and_says_what_is_left(
 
 
 def test_the_next_run_begins_with_the_streams_that_were_not_reached() -> None:
-    api, store = Api(now=20 * DAY, leads=steady(480)), Store()
-    config = {**TEN, "max_requests_per_run": 40, "concurrency": 1}
+    api = Api(
+        now=20 * DAY,
+        leads=steady(480),
+    )
+    store = Store()
+    config = {
+        **TEN,
+        "max_requests_per_run": 40,
+        "concurrency": 1,
+    }
     streams = ("leads", "observations")
     run(api, store, config, selected=streams)
     assert {name for name, *_ in asked(api)} == {"date_found"}
@@ -169,7 +209,11 @@ def test_the_next_run_begins_with_the_streams_that_were_not_reached() -> None:
 def test_a_budget_that_completes_nothing_is_an_error(stream: str, text: str) -> None:
     """Such as with a second, or a list, that is larger than the budget."""
     leads = [lead(n, DAY) for n in range(200)]
-    api, store = Api(now=2 * DAY, leads=leads), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=leads,
+    )
+    store = Store()
     config = {**TEN, "max_requests_per_run": 10}
     messages: list[str] = []
     while len(messages) < 2:
@@ -183,19 +227,34 @@ def test_a_budget_that_completes_nothing_is_an_error(stream: str, text: str) -> 
         assert text in message
 
 
-@pytest.mark.parametrize(("pages", "budget"), [(5, 25), (5, 60), (20, 60), (20, 120)])
+@pytest.mark.parametrize(
+    ("pages", "budget"),
+    [
+        (5, 25),
+        (5, 60),
+        (20, 60),
+        (20, 120),
+    ],
+)
 @pytest.mark.parametrize("beside", [0, 8], ids=["alone", "among others"])
 def test_a_crowded_second_that_fits_is_loaded(
-    pages: int, budget: int, beside: int
+    pages: int,
+    budget: int,
+    beside: int,
 ) -> None:
     """A run looks for it where the one before has come to."""
     crowded = [lead(n, 3 * DAY) for n in range(10 * pages)]
     others = [lead(1000 + n, n * HOUR) for n in range(24 * beside)]
-    api, store = Api(now=9 * DAY, leads=crowded + others), Store()
+    api = Api(
+        now=9 * DAY,
+        leads=crowded + others,
+    )
+    store = Store()
     is_whole = False
+    config = {**TEN, "max_requests_per_run": budget}
     for _ in range(24):
         try:
-            is_whole = run(api, store, {**TEN, "max_requests_per_run": budget})
+            is_whole = run(api, store, config)
         except RunError:
             store.end()
         if is_whole:
@@ -220,7 +279,11 @@ def test_minutes_that_the_api_cannot_return_yet_are_left_to_the_next_run(
             return super().respond(body)
 
     logging.disable(logging.NOTSET)
-    api, store = Slow(now=2 * DAY, leads=steady(200)), Store()
+    api = Slow(
+        now=2 * DAY,
+        leads=steady(200),
+    )
+    store = Store()
     config: dict[str, Any] = {**TEN, "max_retries": 0}
     for _ in range(3):
         caplog.clear()

@@ -36,9 +36,16 @@ def test_a_first_load_reads_what_was_found_or_had_a_signal_since_the_start_date(
     None
 ):
     before = lead(30, -9 * DAY, -9 * DAY, HOUR)
-    api, store = Api(now=2 * DAY, leads=[*steady(20), before]), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=[*steady(20), before],
+    )
+    store = Store()
     run(api, store, CONFIG)
-    assert store.rows == {**dict.fromkeys(store.rows, 0), before.id: 1}
+    assert store.rows == {
+        **dict.fromkeys(store.rows, 0),
+        before.id: 1,
+    }
     assert len(store.rows) == 21
     assert len(store.of_type("RECORD")) == 21, "what both ranges show comes once"
     names = [name for name, _, _ in asked(api)]
@@ -47,14 +54,22 @@ def test_a_first_load_reads_what_was_found_or_had_a_signal_since_the_start_date(
 
 
 def test_a_later_run_makes_one_request_per_range_in_turn() -> None:
-    api, store = Api(now=2 * DAY, leads=[lead(0, HOUR, HOUR, 3 * DAY)]), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=[lead(0, HOUR, HOUR, 3 * DAY)],
+    )
+    store = Store()
     run(api, store, CONFIG)
     asked(api)
     api.now = 4 * DAY
     run(api, store, CONFIG)
     assert store.rows == {"lead-0000": 1}
-    begin, end = second(2 * DAY - 16 * HOUR - 1), second(4 * DAY)
-    assert asked(api) == [("date_found", begin, end), ("latest_signal", begin, end)]
+    begin = second(2 * DAY - 16 * HOUR - 1)
+    end = second(4 * DAY)
+    assert asked(api) == [
+        ("date_found", begin, end),
+        ("latest_signal", begin, end),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +78,8 @@ def test_a_later_run_makes_one_request_per_range_in_turn() -> None:
 )
 def test_a_time_before_1970_is_asked_for_only_if_needed(start: str, first: str) -> None:
     api = Api(now=2 * DAY)
-    run(api, Store(), {**STRICT, "start_date": start})
+    config = {**STRICT, "start_date": start}
+    run(api, Store(), config)
     requested = asked(api)
     assert min(begin for _, begin, _ in requested) == first
     assert all(begin < end for _, begin, end in requested)
@@ -71,7 +87,11 @@ def test_a_time_before_1970_is_asked_for_only_if_needed(start: str, first: str) 
 
 def test_the_first_state_of_a_full_refresh_takes_back_all_coverage() -> None:
     """Meltano merges it into the state of before, which has to go."""
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=steady(20),
+    )
+    store = Store()
     streams = ("leads", "observations", "signal_agents")
     run(api, store, CONFIG, selected=streams)
     assert store.messages[0] == {
@@ -81,9 +101,14 @@ def test_the_first_state_of_a_full_refresh_takes_back_all_coverage() -> None:
 
 
 def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None:
-    api, store = Api(now=2 * DAY, leads=steady(35)), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=steady(35),
+    )
+    store = Store()
     full = leads_with(replication_method="FULL_TABLE")
-    run(api, store, {**CONFIG, "window_days": 1}, catalog=full)
+    config = {**CONFIG, "window_days": 1}
+    run(api, store, config, catalog=full)
     assert len(store.rows) == 35
     assert [set(body) for body in api.requests] == [{"cursor"}] * 4
     assert store.state["bookmarks"]["leads"].keys() <= {"fields", "envelope"}
@@ -94,8 +119,18 @@ def test_a_full_table_is_one_chain_without_ranges_and_without_bookmark() -> None
 
 def test_the_newest_of_several_signals_is_emitted_last() -> None:
     """Also where the first range has shown it before, so that it has not changed."""
-    api, store = Api(now=9 * DAY, at_each_signal=True), Store()
-    api.leads = [lead(0, HOUR, *(n * DAY for n in range(1, 6)))]
+    api = Api(
+        now=9 * DAY,
+        at_each_signal=True,
+    )
+    store = Store()
+    api.leads = [
+        lead(
+            0,
+            HOUR,
+            *(n * DAY for n in range(1, 6)),
+        )
+    ]
     run(api, store, DAILY)
     records = [message["record"] for message in store.of_type("RECORD")]
     versions = [row["additional_properties"]["version"] for row in records]
@@ -104,22 +139,39 @@ def test_the_newest_of_several_signals_is_emitted_last() -> None:
 
 def test_an_interval_that_is_read_again_ends_the_complete_time() -> None:
     """A run that fails midway may have emitted an older signal last."""
-    api, store = Api(now=9 * DAY, forbidden_at=4), Store()
-    parts = [(BOTH[0], 0, 9), (BOTH[1], 0, 2), (BOTH[1], 3, 9)]
+    api = Api(
+        now=9 * DAY,
+        forbidden_at=4,
+    )
+    store = Store()
+    parts = [
+        (BOTH[0], 0, 9),
+        (BOTH[1], 0, 2),
+        (BOTH[1], 3, 9),
+    ]
     coverage = [
-        {"range": name, "from": second(start * DAY), "to": second(end * DAY)}
+        {
+            "range": name,
+            "from": second(start * DAY),
+            "to": second(end * DAY),
+        }
         for name, start, end in parts
     ]
     store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
+    config = {**DAILY, "lookback_days": 0}
     with pytest.raises(RunError, match="401"):
-        run(api, store, {**DAILY, "lookback_days": 0})
+        run(api, store, config)
     found, signal = covered(store)
     assert found[2] == second(9 * DAY)
     assert second(2 * DAY) < signal[2] < second(9 * DAY)
 
 
 def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
-    api, store = Api(now=4 * DAY, leads=[lead(0, HOUR, HOUR, 3 * DAY)]), Store()
+    api = Api(
+        now=4 * DAY,
+        leads=[lead(0, HOUR, HOUR, 3 * DAY)],
+    )
+    store = Store()
     api.at_each_signal = True
     history = leads_with(key_properties=["id", "signal_observed_at"])
     run(api, store, CONFIG, catalog=history)
@@ -133,8 +185,17 @@ def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
 @pytest.mark.parametrize("key", [[], ["signal_observed_at"]], ids=["none", "not one"])
 def test_no_row_depends_on_the_key_that_a_catalog_declares(key: list[str]) -> None:
     leads = [lead(n, n * HOUR, 0) for n in range(40)]
-    api, store = Api(now=2 * DAY, leads=leads), Store()
-    run(api, store, CONFIG, catalog=leads_with(key_properties=key))
+    api = Api(
+        now=2 * DAY,
+        leads=leads,
+    )
+    store = Store()
+    run(
+        api,
+        store,
+        CONFIG,
+        catalog=leads_with(key_properties=key),
+    )
     assert store.rows.keys() == {one.id for one in leads}
 
 
@@ -148,7 +209,12 @@ def test_records_that_appear_during_a_request_are_read_by_the_next_run(
 ) -> None:
     # Their signals are too old for the second range to find them.
     leads = [lead(n, n * 60, -DAY) for n in range(20 * 60, 27 * 60)]
-    api, store = Api(now=DAY, leads=leads, refuses_the_future=refuses), Store()
+    api = Api(
+        now=DAY,
+        leads=leads,
+        refuses_the_future=refuses,
+    )
+    store = Store()
     for _ in range(3):
         run(api, store, STRICT, clock_ahead=ahead)
         end = entries(store)[0]["to"]
@@ -164,7 +230,11 @@ def test_records_that_appear_during_a_request_are_read_by_the_next_run(
 def test_a_server_that_refuses_the_future_is_read_up_to_its_own_time(
     ahead: int,
 ) -> None:
-    api = Api(now=2 * DAY, leads=steady(100), refuses_the_future=True)
+    api = Api(
+        now=2 * DAY,
+        leads=steady(100),
+        refuses_the_future=True,
+    )
     store = Store()
     for days in (2, 3):
         api.now = days * DAY
@@ -175,9 +245,14 @@ def test_a_server_that_refuses_the_future_is_read_up_to_its_own_time(
 
 
 def test_a_response_from_a_slow_clock_removes_no_coverage() -> None:
-    api, store = Api(now=2 * DAY, leads=steady(300, 500)), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=steady(300, 500),
+    )
+    store = Store()
     run(api, store, STRICT)
-    api.now, api.odd_clocks = 3 * DAY, dict.fromkeys(range(9), -700 * DAY)
+    api.now = 3 * DAY
+    api.odd_clocks = dict.fromkeys(range(9), -700 * DAY)
     run(api, store, STRICT)
     assert covered(store) == up_to(2 * DAY)
     assert len(store.rows) == 300
@@ -189,7 +264,12 @@ def test_a_response_from_a_slow_clock_removes_no_coverage() -> None:
 def test_a_server_that_refuses_the_future_does_not_ignore_ranges() -> None:
     """It is asked for a year from now, and must not answer for its own present."""
     leads = [lead(n, DAY - 1) for n in range(400)]
-    api, store = Api(now=DAY, leads=leads, refuses_the_future=True), Store()
+    api = Api(
+        now=DAY,
+        leads=leads,
+        refuses_the_future=True,
+    )
+    store = Store()
     run(api, store, CONFIG)
     assert len(store.rows) == 400
 
@@ -198,13 +278,25 @@ def test_a_server_that_refuses_the_future_does_not_ignore_ranges() -> None:
 @pytest.mark.parametrize(
     # The last has fewer leads than a page holds.
     ("newest_first", "each"),
-    [(True, HOUR), (False, HOUR), (False, 20 * DAY)],
+    [
+        (True, HOUR),
+        (False, HOUR),
+        (False, 20 * DAY),
+    ],
 )
 def test_a_server_that_ignores_a_range_is_noticed(
-    ignored: str, *, newest_first: bool, each: int
+    ignored: str,
+    *,
+    newest_first: bool,
+    each: int,
 ) -> None:
-    api, store = Api(now=40 * DAY, leads=steady(60 * DAY // each, each)), Store()
-    api.newest_first, api.ignores_start = newest_first, True
+    api = Api(
+        now=40 * DAY,
+        leads=steady(60 * DAY // each, each),
+    )
+    store = Store()
+    api.newest_first = newest_first
+    api.ignores_start = True
     api.ignores_end = ignored == "both ends"
     with pytest.raises(RunError, match="load the stream completely in each run"):
         run(api, store, CONFIG)
@@ -215,14 +307,27 @@ def test_a_server_that_ignores_a_range_is_noticed(
 
 @pytest.mark.parametrize(
     ("widest", "status", "days"),
-    [(7 * DAY, 400, 99), (7 * DAY, 504, 99), (HOUR, 413, 11), (HOUR, 422, 11)],
+    [
+        (7 * DAY, 400, 99),
+        (7 * DAY, 504, 99),
+        (HOUR, 413, 11),
+        (HOUR, 422, 11),
+    ],
 )
 def test_a_refused_range_is_requested_in_shorter_windows(
-    widest: float, status: int, days: int
+    widest: float,
+    status: int,
+    days: int,
 ) -> None:
-    api, store = Api(now=days * DAY, widest=widest, too_wide=status), Store()
+    api = Api(
+        now=days * DAY,
+        widest=widest,
+        too_wide=status,
+    )
+    store = Store()
     api.leads = steady(60, DAY / 6)
-    run(api, store, {**CONFIG, "max_retries": 0})
+    config = {**CONFIG, "max_retries": 0}
+    run(api, store, config)
     assert store.rows == {one.id: 0 for one in api.leads}
     assert covered(store) == up_to(days * DAY)
     # Eight at once may be refused for the same width, and after eight that were read, a
@@ -233,7 +338,12 @@ def test_a_refused_range_is_requested_in_shorter_windows(
 @pytest.mark.parametrize("ahead", [0, 3 * HOUR])
 def test_a_server_that_refuses_every_range_gets_few_requests(ahead: int) -> None:
     """Also where its clock is behind, so that the range lies in its future."""
-    api, store = Api(now=99 * DAY, leads=steady(60), widest=0), Store()
+    api = Api(
+        now=99 * DAY,
+        leads=steady(60),
+        widest=0,
+    )
+    store = Store()
     with pytest.raises(RunError, match=r"HTTP 422: .*refused"):
         run(api, store, CONFIG, clock_ahead=ahead)
     assert len(api.refused) <= 8 * 12
@@ -243,8 +353,14 @@ def test_a_server_that_refuses_every_range_gets_few_requests(ahead: int) -> None
 
 @pytest.mark.parametrize("days", [1, 31])
 def test_window_days_bounds_what_is_asked_for(days: int) -> None:
-    api, store = Api(now=400 * DAY, leads=steady(60, DAY), widest=days * DAY), Store()
-    run(api, store, {**CONFIG, "window_days": days})
+    api = Api(
+        now=400 * DAY,
+        leads=steady(60, DAY),
+        widest=days * DAY,
+    )
+    store = Store()
+    config = {**CONFIG, "window_days": days}
+    run(api, store, config)
     assert len(store.rows) == 60
     asked_for = [seconds_of(end) - seconds_of(start) for _, start, end in asked(api)]
     assert max(asked_for) == days * DAY

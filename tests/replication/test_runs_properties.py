@@ -43,7 +43,11 @@ def broken(draw: st.DrawFn) -> tuple[float, float]:
 
 
 @st.composite
-def leads(draw: st.DrawFn, stream: str, lookback: int) -> list[Lead]:
+def leads(
+    draw: st.DrawFn,
+    stream: str,
+    lookback: int,
+) -> list[Lead]:
     """Draw leads that are found late and whose signals move, also a little back."""
     drawn = []
     late = st.integers(0, lookback)
@@ -89,7 +93,11 @@ def configs(
 
 
 @st.composite
-def apis(draw: st.DrawFn, stream: str, lookback: int) -> Api:
+def apis(
+    draw: st.DrawFn,
+    stream: str,
+    lookback: int,
+) -> Api:
     """Draw an API, with whatever its description leaves open."""
     refuses = draw(st.booleans())
     shows = draw(st.sampled_from(["newest", "newest", "each", "first"]))
@@ -106,7 +114,13 @@ def apis(draw: st.DrawFn, stream: str, lookback: int) -> Api:
         seconds_to_query=draw(st.sampled_from([0, 0, 3, 100])),
         seconds_to_respond=draw(st.sampled_from([0, 0, 3, 100])),
         refuses_the_future=refuses,
-        odd_clocks=draw(st.dictionaries(st.integers(0, 20), odd, max_size=most)),
+        odd_clocks=draw(
+            st.dictionaries(
+                st.integers(0, 20),
+                odd,
+                max_size=most,
+            )
+        ),
         at_each_signal=shows == "each",
         first_when_found=shows == "first",
         holds_start=draw(st.booleans()),
@@ -121,12 +135,20 @@ def _in_order(lead: Lead) -> Lead:
     return replace(lead, versions=[first, *moved])
 
 
-def time_of(lead: Lead, version: int, stream: str) -> float:
+def time_of(
+    lead: Lead,
+    version: int,
+    stream: str,
+) -> float:
     """Return the time that a stream's first range goes by."""
     return lead.found_at if stream == "leads" else lead.versions[version].observed_at
 
 
-def rank(api: Api, lead: Lead, version: int) -> tuple[float, int]:
+def rank(
+    api: Api,
+    lead: Lead,
+    version: int,
+) -> tuple[float, int]:
     """Say how new a version is."""
     return (lead.versions[version].observed_at if api.at_each_signal else 0, version)
 
@@ -135,7 +157,10 @@ Holes = list[tuple[float, float]]
 
 
 def run_beside_holes(
-    api: Api, store: Store, config: dict[str, Any], **options: Any
+    api: Api,
+    store: Store,
+    config: dict[str, Any],
+    **options: Any,
 ) -> tuple[bool, Holes]:
     """Return whether a run has read everything but holes, and what they may hold.
 
@@ -158,12 +183,20 @@ def run_beside_holes(
         return "each run tries again" in str(error), [new, *known]
 
 
-def forget_some(store: Store, stream: str, ends: tuple[float, float]) -> None:
+def forget_some(
+    store: Store,
+    stream: str,
+    ends: tuple[float, float],
+) -> None:
     """Forget what lies between two instants of the model, if anything does."""
     start, end = sorted(int(EPOCH + each) for each in ends)
     states = store.state.get("bookmarks", {})
     with suppress(StateError):
-        states[stream] = forget(states.get(stream, {}), stream, (start, end + 1))
+        states[stream] = forget(
+            states.get(stream, {}),
+            stream,
+            (start, end + 1),
+        )
 
 
 def known_holes(store: Store) -> Holes:
@@ -183,7 +216,11 @@ def touches(holes: Holes, lead: Lead) -> bool:
 
 
 def moved_away(
-    api: Api, visible: dict[str, int], stream: str, config: Any, had: set[str]
+    api: Api,
+    visible: dict[str, int],
+    stream: str,
+    config: Any,
+    had: set[str],
 ) -> set[tuple[str, int]]:
     """Return the versions that only the next run is sure to find."""
     moved = visible.items() - api.visible().items()
@@ -207,7 +244,8 @@ def assert_has_arrived(  # noqa: PLR0913, PLR0917 - the whole course
     store: Store,
 ) -> None:
     """Assert that a lead which a run had to read is in the target, and is as new."""
-    start, end = config["start_date"], config.get("end_date")
+    start = config["start_date"]
+    end = config.get("end_date")
     kinds = config.get("filters", {}).get(stream, {}).get("signals", "ab")
     its = lead.versions[version]
     times = [time_of(lead, version, stream)]
@@ -255,13 +293,19 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
         if event == "refresh":
             store.state = {}
         elif event == "forget":
-            forget_some(store, stream, data.draw(st.tuples(instants(), instants())))
+            forget_some(
+                store,
+                stream,
+                data.draw(st.tuples(instants(), instants())),
+            )
         ahead = data.draw(st.sampled_from([0, 0, 90, -90, 3 * HOUR]))
         if max(api.odd_clocks.values(), default=0) > 0:
             # Nothing is promised where both clocks are ahead.
             ahead = min(ahead, 0)
         killed_after = data.draw(st.none() | st.none() | st.integers(0, 60))
-        begun, visible, had = api.now, api.visible(), {*store.rows}
+        begun = api.now
+        visible = api.visible()
+        had = {*store.rows}
         api.broken = data.draw(st.none() | st.none() | broken())
         finished, holes = run_beside_holes(
             *(api, store, config),

@@ -32,7 +32,11 @@ def starts(api: Api) -> set[str]:
 @pytest.fixture
 def loaded() -> tuple[Api, Store]:
     """An API, and a target that a run has filled, a day ago."""
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=steady(20),
+    )
+    store = Store()
     run(api, store, STRICT)
     api.now += DAY
     count_requests(api)
@@ -84,14 +88,19 @@ def test_a_state_of_another_place_ends_the_stream_before_its_first_request(
 ) -> None:
     monkeypatch.setenv("MELTANO_ENVIRONMENT", "dev")
     monkeypatch.setenv("MELTANO_EXTRACT__LOAD_SCHEMA", "raw")
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=steady(20),
+    )
+    store = Store()
     run(api, store, STRICT)
     count_requests(api)
     state = store.state
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
+    config = {**STRICT, **changed}
     with pytest.raises(TapError) as failure:
-        run(api, store, {**STRICT, **changed})
+        run(api, store, config)
     assert count_requests(api) == 0
     message = str(failure.value)
     assert message.removeprefix("1 of 1 streams failed: leads: ").startswith("go back ")
@@ -110,7 +119,8 @@ def test_what_is_not_known_of_a_place_does_not_differ(
     """Such as when a project moves to Meltano, or away from it."""
     api, store = loaded
     monkeypatch.setenv("MELTANO_ENVIRONMENT", "prod")
-    run(api, store, {**STRICT, "base_url": "HTTPS://API.example.com/"})
+    config = {**STRICT, "base_url": "HTTPS://API.example.com/"}
+    run(api, store, config)
     assert starts(api) == {second(2 * DAY - 1)}
     monkeypatch.delenv("MELTANO_ENVIRONMENT")
     run(api, store, STRICT)
@@ -118,9 +128,15 @@ def test_what_is_not_known_of_a_place_does_not_differ(
 
 def test_a_run_that_has_read_nothing_leaves_no_place() -> None:
     """Such as one with a mistyped address."""
-    api, store = Api(now=2 * DAY, leads=steady(20), forbidden_at=0), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=steady(20),
+        forbidden_at=0,
+    )
+    store = Store()
+    config = {**STRICT, "base_url": THERE}
     with pytest.raises(RunError, match="401"):
-        run(api, store, {**STRICT, "base_url": THERE})
+        run(api, store, config)
     assert run(api, store, STRICT)
     assert len(store.rows) == 20
 
@@ -129,16 +145,34 @@ def test_another_key_changes_nothing(
     loaded: tuple[Api, Store], caplog: pytest.LogCaptureFixture
 ) -> None:
     api, store = loaded
-    run(api, store, {**STRICT, "api_key": "rotated-key"})
+    config = {**STRICT, "api_key": "rotated-key"}
+    run(api, store, config)
     assert starts(api) == {second(2 * DAY - 1)}
     assert warnings(caplog) == []
 
 
 def test_filters_that_a_full_refresh_has_taken_out_leave_no_older_signal() -> None:
-    api, store = Api(now=2 * DAY, leads=[MOVED], first_when_found=True), Store()
-    run(api, store, {**STRICT, "start_date": iso(-DAY), "filters": FILTERS})
+    api = Api(
+        now=2 * DAY,
+        leads=[MOVED],
+        first_when_found=True,
+    )
+    store = Store()
+    run(
+        api,
+        store,
+        {
+            **STRICT,
+            "start_date": iso(-DAY),
+            "filters": FILTERS,
+        },
+    )
     store.state = {}
-    run(api, store, {**STRICT, "start_date": iso(-DAY)})
+    run(
+        api,
+        store,
+        {**STRICT, "start_date": iso(-DAY)},
+    )
     assert store.rows == {MOVED.id: 1}
 
 
@@ -172,11 +206,18 @@ def old_state(*ends: float, **more: Any) -> Json:
     ],
 )
 def test_a_state_of_an_earlier_version_is_read(
-    ends: tuple[float, float], more: Json, start: float
+    ends: tuple[float, float],
+    more: Json,
+    start: float,
 ) -> None:
-    api, store = Api(now=3 * DAY, leads=steady(60)), Store()
+    api = Api(
+        now=3 * DAY,
+        leads=steady(60),
+    )
+    store = Store()
     store.state = old_state(*ends, **more)
-    run(api, store, {**STRICT, "lookback_days": 0.25})
+    config = {**STRICT, "lookback_days": 0.25}
+    run(api, store, config)
     assert min(starts(api)) == second(start - 1)
     (about, *_) = store.state["bookmarks"]["leads"]["coverage"]
     assert about["planned"] == second(3 * DAY)
@@ -186,7 +227,11 @@ def test_a_state_of_an_earlier_version_is_read(
 def test_a_state_of_another_tap_is_read_from_scratch(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    api, store = Api(now=2 * DAY, leads=steady(20)), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=steady(20),
+    )
+    store = Store()
     bookmark = {"replication_key": "x", "replication_key_value": iso(DAY)}
     store.state = {"bookmarks": {"leads": bookmark}}
     run(api, store, STRICT)
@@ -199,15 +244,27 @@ def test_a_state_of_another_tap_is_read_from_scratch(
 
 
 def test_future_coverage_is_removed_before_anything_is_read() -> None:
-    api, store = Api(now=2 * DAY, leads=steady(60)), Store()
-    covered = {"range": "date_found", "from": second(DAY), "to": second(400 * DAY)}
+    api = Api(
+        now=2 * DAY,
+        leads=steady(60),
+    )
+    store = Store()
+    covered = {
+        "range": "date_found",
+        "from": second(DAY),
+        "to": second(400 * DAY),
+    }
     store.state = {"bookmarks": {"leads": {"coverage": [covered]}}}
     assert not run(api, store, STRICT, killed_after=9)
     assert [entry["to"] for entry in entries(store)] == [second(2 * DAY)]
 
 
 def test_future_coverage_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
-    api, store = Api(now=2 * DAY, leads=steady(60)), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=steady(60),
+    )
+    store = Store()
     store.state = old_state(400 * DAY, 401 * DAY)
     for days in (2, 3):
         api.now = days * DAY
@@ -219,7 +276,11 @@ def test_future_coverage_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_clock_that_goes_back_and_forth_loses_nothing() -> None:
-    api, store = Api(now=9 * DAY, leads=steady(20 * 24)), Store()
+    api = Api(
+        now=9 * DAY,
+        leads=steady(20 * 24),
+    )
+    store = Store()
     for number, ahead in enumerate((0, -3 * DAY, 0, -HOUR, 0)):
         run(api, store, STRICT, clock_ahead=ahead)
         until = api.now + ahead
@@ -235,12 +296,19 @@ def test_a_clock_that_goes_back_and_forth_loses_nothing() -> None:
 @pytest.mark.parametrize("killed_after", [*range(9), 12, 16, 20])
 @pytest.mark.parametrize("drains", [False, True])
 def test_an_older_signal_that_a_killed_run_has_brought_is_replaced(
-    killed_after: int, *, drains: bool, monkeypatch: pytest.MonkeyPatch
+    killed_after: int,
+    *,
+    drains: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The next run does not ask for what the killed one had begun with."""
     if not drains:
         monkeypatch.setattr("tap_leadintent.singer.stream._MIN_BETWEEN_STATES", 1)
-    api, store = Api(now=2 * DAY, leads=[MOVED]), Store(drains=drains)
+    api = Api(
+        now=2 * DAY,
+        leads=[MOVED],
+    )
+    store = Store(drains=drains)
     api.first_when_found = True
     run(api, store, STRICT)
     assert store.rows == {MOVED.id: 1}
@@ -252,9 +320,19 @@ def test_an_older_signal_that_a_killed_run_has_brought_is_replaced(
 
 @pytest.mark.usefixtures("concurrency")
 def test_an_older_signal_that_a_bounded_run_has_brought_is_replaced() -> None:
-    api, store = Api(now=2 * DAY, leads=[MOVED], first_when_found=True), Store()
+    api = Api(
+        now=2 * DAY,
+        leads=[MOVED],
+        first_when_found=True,
+    )
+    store = Store()
     run(api, store, STRICT)
-    run(api, store, {**STRICT, "start_date": iso(-DAY), "end_date": iso(DAY)})
+    config = {
+        **STRICT,
+        "start_date": iso(-DAY),
+        "end_date": iso(DAY),
+    }
+    run(api, store, config)
     assert store.rows == {MOVED.id: 0}
     run(api, store, STRICT)
     assert store.rows == {MOVED.id: 1}
@@ -268,17 +346,24 @@ def test_an_older_signal_in_a_hole_of_the_first_range_is_replaced() -> None:
 
     class HalfBroken(Api):
         def respond(self, body: Json) -> tuple[int, Json]:
-            broken, self.broken = self.broken, None
+            broken = self.broken
+            self.broken = None
             if "date_found" in body:
                 self.broken = broken
             answer = super().respond(body)
             self.broken = broken
             return answer
 
-    api, store = HalfBroken(now=3 * DAY, leads=[one], first_when_found=True), Store()
+    api = HalfBroken(
+        now=3 * DAY,
+        leads=[one],
+        first_when_found=True,
+    )
+    store = Store()
     api.broken = hole
+    config = {**STRICT, "max_retries": 0}
     with pytest.raises(RunError, match="what is missing"):
-        run(api, store, {**STRICT, "max_retries": 0})
+        run(api, store, config)
     assert store.rows == {one.id: 1}
     api.broken = None
     api.now += HOUR

@@ -32,9 +32,15 @@ from tests.support.rounds import (
     shaped,
 )
 
-PLAIN, HALF = Server(), Server(served=PAGE // 2)
-EMPTY = Page(records=0, has_more=False, fingerprint=0)
-UNEVEN, ENDS_EMPTY = Server(is_uneven=True), Server(ends_empty=True)
+PLAIN = Server()
+HALF = Server(served=PAGE // 2)
+EMPTY = Page(
+    records=0,
+    has_more=False,
+    fingerprint=0,
+)
+UNEVEN = Server(is_uneven=True)
+ENDS_EMPTY = Server(ends_empty=True)
 
 
 @cache
@@ -43,9 +49,21 @@ def history_of(shape: str, count: int) -> History:
 
 
 @cache
-def played(shape: str, count: int, readers: int, server: Server) -> Played:
+def played(
+    shape: str,
+    count: int,
+    readers: int,
+    server: Server,
+) -> Played:
     history = history_of(shape, count)
-    return read(history, 0, YEAR, readers, server=server, widest=30 * DAY)
+    return read(
+        history,
+        0,
+        YEAR,
+        readers,
+        server=server,
+        widest=30 * DAY,
+    )
 
 
 # First loads
@@ -94,31 +112,67 @@ def test_no_chain_is_long_and_no_server_costs_many_requests(
 def test_pages_that_hold_nothing_do_not_look_like_records() -> None:
     """A server promises another page after each, and then sends an empty one."""
     for readers in (1, 4, 8):
-        few = read(shaped(20, SHAPES["even"]), 0, YEAR, readers, server=ENDS_EMPTY)
+        few = read(
+            shaped(20, SHAPES["even"]),
+            0,
+            YEAR,
+            readers,
+            server=ENDS_EMPTY,
+        )
         assert few.requests <= 50
-        more = read(shaped(4_125, SHAPES["even"]), 0, YEAR, readers, server=ENDS_EMPTY)
+        more = read(
+            shaped(4_125, SHAPES["even"]),
+            0,
+            YEAR,
+            readers,
+            server=ENDS_EMPTY,
+        )
         assert more.requests <= 120
 
 
 @pytest.mark.parametrize("readers", [1, 2, 8, 32])
 def test_ten_empty_years_need_few_requests(readers: int) -> None:
-    assert read(History([]), 0, 10 * YEAR, readers).requests <= 16
+    assert (
+        read(
+            History([]),
+            0,
+            10 * YEAR,
+            readers,
+        ).requests
+        <= 16
+    )
 
 
 def test_a_crowded_second_is_one_chain() -> None:
-    one = read(History([YEAR // 2 + 17] * 20_001), 0, YEAR, 8)
+    one = read(
+        History([YEAR // 2 + 17] * 20_001),
+        0,
+        YEAR,
+        8,
+    )
     assert max(one.records) == 20_001
     assert one.requests <= 3 * 200
 
 
 def test_a_crowded_minute_is_read_in_several_windows() -> None:
     """Only a window of ten seconds may hold any number of pages."""
-    one = read(History([YEAR // 2 + n % 60 for n in range(20_000)]), 0, YEAR, 8)
+    one = read(
+        History([YEAR // 2 + n % 60 for n in range(20_000)]),
+        0,
+        YEAR,
+        8,
+    )
     assert all(w.records <= 33 * PAGE for w in one.windows if w.seconds > 10)
 
 
 def test_pages_that_hold_little_do_not_make_chains_long() -> None:
-    one = read(shaped(2000, SHAPES["even"]), 0, YEAR, 4, server=Server(served=1))
+    one = read(
+        shaped(2000, SHAPES["even"]),
+        0,
+        YEAR,
+        4,
+        server=Server(served=1),
+    )
     assert one.longest <= 64
 
 
@@ -129,7 +183,9 @@ def test_pages_that_hold_little_do_not_make_chains_long() -> None:
 @pytest.mark.parametrize("server", [PLAIN, ENDS_EMPTY])
 @pytest.mark.parametrize("batches", BATCHES)
 def test_an_increment_needs_few_more_requests_than_one_chain(
-    batches: str, server: Server, readers: int
+    batches: str,
+    server: Server,
+    readers: int,
 ) -> None:
     """What lies in the very second of an edge counts twice: it has to be read twice."""
     for new in (0, 20, 101, 150, 301, 1001, 3001, 5003, 10_007):
@@ -159,14 +215,31 @@ def test_an_increment_needs_few_more_requests_than_one_chain(
 def test_few_records_are_complete_in_a_new_stream(batches: str) -> None:
     for new in (7, 20, 37, 83, 99, 137):
         found = increment(DAY, new, *BATCHES[batches], seed=1)
-        one = read(found, 0, DAY, 4, widest=30 * DAY, quiet=True)
+        one = read(
+            found,
+            0,
+            DAY,
+            4,
+            widest=30 * DAY,
+            quiet=True,
+        )
         assert one.requests <= least(new, PLAIN) + 1
 
 
 def test_the_front_waits_while_another_window_is_settled() -> None:
     """Nothing else is begun, as so much waits already."""
-    step = Step(range_name="x", intervals=[(0, 9), (10, 19)], is_first_load=True)
-    windows = Windows(step, caps=Caps(PAGE), widest=DAY, readers=2, now=0)
+    step = Step(
+        range_name="x",
+        intervals=[(0, 9), (10, 19)],
+        is_first_load=True,
+    )
+    windows = Windows(
+        step,
+        caps=Caps(PAGE),
+        widest=DAY,
+        readers=2,
+        now=0,
+    )
     first, *others, last = windows.ledger
     for each in (first, *others):
         each.state = State.READ
@@ -182,8 +255,18 @@ def test_the_front_waits_while_another_window_is_settled() -> None:
 
 def test_a_wider_window_is_tried_alone_after_failures() -> None:
     """The API refuses more than nine days, and eight readers find that out again."""
-    step = Step(range_name="x", intervals=[(0, 3 * YEAR)], is_first_load=True)
-    windows = Windows(step, caps=Caps(PAGE), widest=30 * DAY, readers=8, now=0)
+    step = Step(
+        range_name="x",
+        intervals=[(0, 3 * YEAR)],
+        is_first_load=True,
+    )
+    windows = Windows(
+        step,
+        caps=Caps(PAGE),
+        widest=30 * DAY,
+        readers=8,
+        now=0,
+    )
     refused: list[int] = []
     while batch := [*islice(iter(windows.next, None), 8)]:
         too_long = [window for window in batch if window.seconds > 9 * DAY]
@@ -205,12 +288,27 @@ def test_a_wider_window_is_tried_alone_after_failures() -> None:
 @given(
     CLUSTERS,
     st.integers(1, 32),
-    st.one_of(st.none(), st.integers(DAY, 90 * DAY)),
+    st.one_of(
+        st.none(),
+        st.integers(DAY, 90 * DAY),
+    ),
     st.sampled_from([PLAIN, HALF, UNEVEN, ENDS_EMPTY]),
     st.integers(1, YEAR),
 )
-@example([(5, 1, 5000)], 4, None, UNEVEN, 30)
-@example([(5, 1, 5000)], 4, None, UNEVEN, 100)
+@example(
+    [(5, 1, 5000)],
+    4,
+    None,
+    UNEVEN,
+    30,
+)
+@example(
+    [(5, 1, 5000)],
+    4,
+    None,
+    UNEVEN,
+    100,
+)
 @example([], 4, None, PLAIN, 1)
 def test_it_ends_and_gives_every_interval_once(
     clusters: list[tuple[int, int, int]],
@@ -222,7 +320,15 @@ def test_it_ends_and_gives_every_interval_once(
     """`read` also fails where windows are read again and again."""
     times = clustered(clusters)
     quiet = end < 30 * DAY
-    one = read(times, 0, end, readers, widest=widest, quiet=quiet, server=server)
+    one = read(
+        times,
+        0,
+        end,
+        readers,
+        widest=widest,
+        quiet=quiet,
+        server=server,
+    )
     windows = one.windows
     edges = [window.start for window in windows] + [end]
     assert edges[0] == 0
