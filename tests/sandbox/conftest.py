@@ -8,5 +8,8 @@ from tests.support.asking import NOW, SIZES
 
 @pytest.fixture
 def sandbox(server: Sandbox) -> Sandbox:
-    server.configure(sizes=SIZES, clock=NOW)
+    server.configure(
+        sizes=SIZES,
+        clock=NOW,
+    )
     return server

@@ -26,7 +26,11 @@ def ids(records: list[Any]) -> list[str]:
 
 
 @pytest.mark.parametrize(("stream", "name"), STREAMS_AND_RANGES)
-def test_ranges_and_order(sandbox: Sandbox, stream: str, name: str | None) -> None:
+def test_ranges_and_order(
+    sandbox: Sandbox,
+    stream: str,
+    name: str | None,
+) -> None:
     endpoint = ENDPOINTS[stream]
     axis = endpoint.ranges[name] if name else "found"
     texts = {n: t[endpoint.times[axis]] for n, t in sandbox.times(stream).items()}
@@ -34,16 +38,42 @@ def test_ranges_and_order(sandbox: Sandbox, stream: str, name: str | None) -> No
     expected = sorted(times, key=lambda key: (times[key], key))
     bounds = {name: EVER} if name else {}
     for limit in (10, 100):
-        pages = chain(sandbox, stream, limit=limit, sort="oldest", **bounds)
+        pages = chain(
+            sandbox,
+            stream,
+            limit=limit,
+            sort="oldest",
+            **bounds,
+        )
         assert len(pages) == -(-len(expected) // limit)
         assert ids([record for records in pages for record in records]) == expected
-        assert ids(read(sandbox, stream, limit=limit, **bounds)) == expected[::-1]
+        assert (
+            ids(
+                read(
+                    sandbox,
+                    stream,
+                    limit=limit,
+                    **bounds,
+                )
+            )
+            == expected[::-1]
+        )
     if name:
         some = expected[len(expected) // 4 : len(expected) // 2]
         edges = {"start_time": texts[some[0]], "end_time": texts[some[-1]]}
-        first, last = times[some[0]], times[some[-1]]
+        first = times[some[0]]
+        last = times[some[-1]]
         inside = {key for key, time in times.items() if first <= time <= last}
-        assert {*ids(read(sandbox, stream, limit=30, **{name: edges}))} == inside
+        assert {
+            *ids(
+                read(
+                    sandbox,
+                    stream,
+                    limit=30,
+                    **{name: edges},
+                )
+            )
+        } == inside
 
 
 def values(record: Any, path: list[str]) -> set[str]:
@@ -58,22 +88,53 @@ def values(record: Any, path: list[str]) -> set[str]:
     ("stream", "name"),
     [(s, name) for s, endpoint in ENDPOINTS.items() for name in endpoint.filters],
 )
-def test_filters_restrict(sandbox: Sandbox, stream: str, name: str) -> None:
+def test_filters_restrict(
+    sandbox: Sandbox,
+    stream: str,
+    name: str,
+) -> None:
     path = ENDPOINTS[stream].filters[name].split(".")
     everything = sandbox.records(stream)
     seen = sorted(set().union(*(values(record, path) for record in everything)))
     wanted = {seen[0], seen[-1]}
     expected = [record for record in everything if wanted & values(record, path)]
-    found = read(sandbox, stream, limit=3, **{name: [*wanted, "no such value"]})
+    found = read(
+        sandbox,
+        stream,
+        limit=3,
+        **{name: [*wanted, "no such value"]},
+    )
     assert sorted(ids(found)) == sorted(ids(expected))
-    assert read(sandbox, stream, **{name: ["no such value"]}) == []
-    assert len(read(sandbox, stream, **{name: []})) == len(everything)
+    assert (
+        read(
+            sandbox,
+            stream,
+            **{name: ["no such value"]},
+        )
+        == []
+    )
+    assert len(
+        read(
+            sandbox,
+            stream,
+            **{name: []},
+        )
+    ) == len(everything)
 
 
 def ask(sandbox: Sandbox, **changes: Any) -> requests.Response:
     path = changes.pop("path", "/v1/signals/leads")
-    request = {"method": "POST", "data": "{}", "headers": HEADERS, **changes}
-    return requests.request(url=sandbox.url + path, timeout=30, **request)
+    request = {
+        "method": "POST",
+        "data": "{}",
+        "headers": HEADERS,
+        **changes,
+    }
+    return requests.request(
+        url=sandbox.url + path,
+        timeout=30,
+        **request,
+    )
 
 
 @pytest.mark.parametrize("stream", ENDPOINTS)
@@ -100,7 +161,9 @@ def test_a_request_without_fields_gets_a_page(sandbox: Sandbox, stream: str) -> 
     ids=repr,
 )
 def test_methods_paths_and_headers_are_checked(
-    sandbox: Sandbox, status: int, changes: dict[str, Any]
+    sandbox: Sandbox,
+    status: int,
+    changes: dict[str, Any],
 ) -> None:
     response = ask(sandbox, **changes)
     assert response.status_code == status
@@ -148,10 +211,20 @@ def test_ranges_that_a_schema_cannot_refuse(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"sort": "oldest", "date_found": EVER, "sheet_ids": ["a", "b"]},
+        {
+            "sort": "oldest",
+            "date_found": EVER,
+            "sheet_ids": ["a", "b"],
+        },
         {"date_found": EVER, "sheet_ids": ["a"]},
-        {"latest_signal": EVER, "sheet_ids": ["a", "b"]},
-        {"date_found": RANGE, "sheet_ids": ["a", "b"]},
+        {
+            "latest_signal": EVER,
+            "sheet_ids": ["a", "b"],
+        },
+        {
+            "date_found": RANGE,
+            "sheet_ids": ["a", "b"],
+        },
     ],
     ids=repr,
 )
@@ -159,16 +232,46 @@ def test_a_changed_cursor_or_one_of_another_query_is_refused(
     sandbox: Sandbox, other: dict[str, Any]
 ) -> None:
     sheet = {"sheet": {"id": "a"}}
-    sandbox.insert("leads", {"id": "1", **sheet}, {"id": "2", **sheet})
-    same: dict[str, Any] = {"date_found": EVER, "sheet_ids": ["a", "b"]}
-    after = page(sandbox, "leads", limit=1, **same)["cursor"]["next"]
+    sandbox.insert(
+        "leads",
+        {"id": "1", **sheet},
+        {"id": "2", **sheet},
+    )
+    same: dict[str, Any] = {
+        "date_found": EVER,
+        "sheet_ids": ["a", "b"],
+    }
+    after = page(
+        sandbox,
+        "leads",
+        limit=1,
+        **same,
+    )["cursor"]["next"]
     cursor = {"cursor": {"after": after}}
-    assert post(sandbox, "leads", {**cursor, **other}).status_code == 400
+    assert (
+        post(
+            sandbox,
+            "leads",
+            {**cursor, **other},
+        ).status_code
+        == 400
+    )
     assert post(sandbox, "signal_accounts", cursor).status_code == 400
     for changed in (f"{after} ", after.replace("%2B", "+")):
         body = {**same, "cursor": {"after": changed}}
         assert post(sandbox, "leads", body).status_code == 400
-    assert len(page(sandbox, "leads", after, limit=20, **same)["data"]) == 1
+    assert (
+        len(
+            page(
+                sandbox,
+                "leads",
+                after,
+                limit=20,
+                **same,
+            )["data"]
+        )
+        == 1
+    )
 
 
 def test_the_rate_limit_is_obeyed(sandbox: Sandbox) -> None:
