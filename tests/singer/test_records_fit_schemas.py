@@ -26,7 +26,11 @@ class Checking(Sink):
     validate_field_string_format = True
     max_size = 1_000
 
-    def process_record(self, record: Json, context: Json) -> None:
+    def process_record(
+        self,
+        record: Json,
+        context: Json,
+    ) -> None:
         """Count it."""
         del record
         context["count"] = context.get("count", 0) + 1
@@ -43,15 +47,27 @@ class CheckingTarget(Target):
     config_jsonschema: ClassVar[Json] = {"properties": {}}
 
 
-def written(records: str, config: Json, catalog: Json) -> str:
+def written(
+    records: str,
+    config: Json,
+    catalog: Json,
+) -> str:
     """Let the tap read a page of records, and give the lines that it writes."""
     envelope = f'{{"data": {records}, "cursor": {{"has_more": false}}}}'
     page = Page.of(envelope.encode())
     writer = mock.Mock(spec=["write_message"])
     # A second is one window.
-    config = {**VALID, "end_date": "2026-01-01T00:00:01Z", **config}
+    config = {
+        **VALID,
+        "end_date": "2026-01-01T00:00:01Z",
+        **config,
+    }
     with mock.patch.object(Client, "fetch", return_value=page):
-        TapLeadIntent(config=config, catalog=catalog, message_writer=writer).sync_all()
+        TapLeadIntent(
+            config=config,
+            catalog=catalog,
+            message_writer=writer,
+        ).sync_all()
     calls = writer.write_message.call_args_list
     return "".join(Writer().format_message(call.args[0]).decode() for call in calls)
 
@@ -66,12 +82,22 @@ def written(records: str, config: Json, catalog: Json) -> str:
 @example(
     "leads",
     {},
-    [{"id": "a", "signal": {"observed_at": "soon"}, "score": {"value": "5"}}],
+    [
+        {
+            "id": "a",
+            "signal": {"observed_at": "soon"},
+            "score": {"value": "5"},
+        }
+    ],
     {},
     1,
 )
 def test_every_record_is_valid_as_a_target_checks_it(
-    stream: str, columns: Json, records: list[Json], config: Json, depth: int | None
+    stream: str,
+    columns: Json,
+    records: list[Json],
+    config: Json,
+    depth: int | None,
 ) -> None:
     if depth is not None:
         flat = {"flattening_enabled": True, "flattening_max_depth": depth}

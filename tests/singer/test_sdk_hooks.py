@@ -53,7 +53,9 @@ def test_an_overridden_method_accepts_the_arguments_of_the_sdk(
 
 @pytest.mark.parametrize(("owner", "name", "expected"), USED)
 def test_a_private_method_in_use_accepts_the_arguments_passed(
-    owner: Any, name: str, expected: str
+    owner: Any,
+    name: str,
+    expected: str,
 ) -> None:
     assert parameters(getattr(owner, name)) == expected.split()
 
@@ -67,12 +69,18 @@ def test_the_command_line_hides_the_sdks_lines_about_its_start(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
-    TapLeadIntent(config={}, validate_config=False)
+    TapLeadIntent(
+        config={},
+        validate_config=False,
+    )
     assert {record.pathname for record in caplog.records} == {plugin_base.__file__}
 
 
 def test_the_attributes_in_use_are_there() -> None:
-    tap = TapLeadIntent(config={**CONFIG}, validate_config=False)
+    tap = TapLeadIntent(
+        config={**CONFIG},
+        validate_config=False,
+    )
     stream = tap.streams["leads"]
     assert tap.config == tap._config != VALID  # noqa: SLF001
     assert stream._tap is tap  # noqa: SLF001
@@ -91,7 +99,9 @@ def private_names(module: ast.Module) -> set[str]:
 
     Ruff sees neither inherited attributes nor overridden methods.
     """
-    used, own, overridden = set[str](), {*PUBLIC}, set[str]()
+    used = set[str]()
+    own = {*PUBLIC}
+    overridden = set[str]()
     for node in ast.walk(module):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -105,7 +115,10 @@ def private_names(module: ast.Module) -> set[str]:
             case ast.Attribute(attr=name):
                 used.add(name)
             case ast.ImportFrom(module=str(name)):
-                used.update(name.split("."), (each.name for each in node.names))
+                used.update(
+                    name.split("."),
+                    (each.name for each in node.names),
+                )
     return {name for name in used - own | overridden if re.match("_[^_]", name)}
 
 

@@ -30,14 +30,21 @@ from tests.support.store import Store, written
 
 def test_without_a_bookmark_no_empty_state_is_written() -> None:
     store = Store()
-    run(Api(now=DAY), store, CONFIG, selected=("custom_signals",))
+    run(
+        Api(now=DAY),
+        store,
+        CONFIG,
+        selected=("custom_signals",),
+    )
     assert store.messages[0]["type"] == "SCHEMA"
     assert all(message["value"] for message in store.of_type("STATE"))
 
 
 def test_a_state_follows_every_three_hundred_windows_that_hold_nothing() -> None:
-    api, store = Api(now=10 * DAY), Store()
-    run(api, store, {**CONFIG, "window_days": 0.01})
+    api = Api(now=10 * DAY)
+    store = Store()
+    config = {**CONFIG, "window_days": 0.01}
+    run(api, store, config)
     starts = [start for name, start, _ in asked(api) if name == "date_found"]
     assert 1002 <= len(starts) <= 1020
     assert min(starts) >= second(-1), "empty pages need no look at another time"
@@ -56,8 +63,13 @@ def leads_in(coverage: list[Json], api: Api) -> set[str]:
 
 
 def test_no_state_is_ahead_of_its_records() -> None:
-    api, store = Api(now=9 * DAY, leads=steady(1500, 300)), Store()
-    run(api, store, {**CONFIG, "window_days": 0.1})
+    api = Api(
+        now=9 * DAY,
+        leads=steady(1500, 300),
+    )
+    store = Store()
+    config = {**CONFIG, "window_days": 0.1}
+    run(api, store, config)
     seen = set[str]()
     covered = []
     for message in store.messages:
@@ -75,9 +87,19 @@ def test_no_state_is_ahead_of_its_records() -> None:
 
 
 def test_a_stream_that_fails_writes_its_state() -> None:
-    api, store = Api(now=9 * DAY, leads=steady(200), forbidden_at=15), Store()
+    api = Api(
+        now=9 * DAY,
+        leads=steady(200),
+        forbidden_at=15,
+    )
+    store = Store()
+    config = {
+        **CONFIG,
+        "window_days": 1,
+        "concurrency": 1,
+    }
     with pytest.raises(RunError, match="401"):
-        run(api, store, {**CONFIG, "window_days": 1, "concurrency": 1})
+        run(api, store, config)
     read = {message["record"]["id"] for message in store.of_type("RECORD")}
     assert 0 < len(read) < 200
     coverage = store.state["bookmarks"]["leads"]["coverage"]
@@ -112,18 +134,36 @@ def assert_state_is_last(run: Run) -> None:
     assert run.messages[-1] != run.messages[-2]
 
 
-@pytest.mark.parametrize("deselected", [(), ("leads", "company"), ("signal_agents",)])
+@pytest.mark.parametrize(
+    "deselected",
+    [
+        (),
+        ("leads", "company"),
+        ("signal_agents",),
+    ],
+)
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_the_last_message_of_each_run_is_a_state(
-    tap: RunTap, config: Json, way: Json, deselected: tuple[str, ...]
+    tap: RunTap,
+    config: Json,
+    way: Json,
+    deselected: tuple[str, ...],
 ) -> None:
     config |= way
     catalog = json.loads(tap(config, "--discover").stdout)
     if deselected:
         select(catalog, *deselected, selected=False)
     first = tap(config, catalog=catalog).succeeded()
-    second = tap(config, catalog=catalog, state=first.state).succeeded()
-    third = tap(config, catalog=catalog, state=second.state).succeeded()
+    second = tap(
+        config,
+        catalog=catalog,
+        state=first.state,
+    ).succeeded()
+    third = tap(
+        config,
+        catalog=catalog,
+        state=second.state,
+    ).succeeded()
     for each in (first, second, third):
         assert_state_is_last(each)
     assert second.records("custom_signals")
@@ -139,7 +179,11 @@ def plans_of(bookmark: Json) -> list[Json]:
 @pytest.mark.parametrize("failing", [("custom_signals",), ("signal_agents",), STREAMS])
 @pytest.mark.parametrize("way", [{}, FLAT, {"load_receipts": True}])
 def test_the_last_message_of_a_run_with_failures_is_a_state(
-    tap: RunTap, sandbox: Sandbox, config: Json, way: Json, failing: tuple[str, ...]
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    way: Json,
+    failing: tuple[str, ...],
 ) -> None:
     config |= {**way, "max_retries": 0}
     first = tap(config).succeeded()
@@ -153,7 +197,9 @@ def test_the_last_message_of_a_run_with_failures_is_a_state(
 
 
 def test_the_last_message_of_an_interrupted_run_is_a_state(
-    tap: RunTap, config: Json, monkeypatch: pytest.MonkeyPatch
+    tap: RunTap,
+    config: Json,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first = tap(config).succeeded()
 
@@ -168,7 +214,9 @@ def test_the_last_message_of_an_interrupted_run_is_a_state(
 
 
 def test_a_signal_that_also_ends_the_target_is_why_the_run_ends(
-    tap: RunTap, config: Json, monkeypatch: pytest.MonkeyPatch
+    tap: RunTap,
+    config: Json,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     config["page_size"] = 1
     catalog = only("custom_signals")
@@ -182,13 +230,20 @@ def test_a_signal_that_also_ends_the_target_is_why_the_run_ends(
         signal.raise_signal(signal.SIGTERM)
 
     monkeypatch.setattr(StreamStats, "log_progress", interrupt)
-    second = tap(config, catalog=catalog, state=first.state)
+    second = tap(
+        config,
+        catalog=catalog,
+        state=first.state,
+    )
     assert second.code == 128 + signal.SIGTERM
     assert len(second.records("custom_signals")) == 1
 
 
 def test_the_last_message_to_another_writer_is_a_state() -> None:
-    api = Api(now=DAY, leads=steady(3))
+    api = Api(
+        now=DAY,
+        leads=steady(3),
+    )
     store = Store()
     for _ in range(2):
         run(api, store, CONFIG, selected=("custom_signals",))
@@ -198,7 +253,10 @@ def test_the_last_message_to_another_writer_is_a_state() -> None:
 
 @pytest.mark.parametrize("wildcard", [True, False])
 def test_receipts_of_earlier_runs_are_never_deleted(
-    tap: RunTap, config: Json, *, wildcard: bool
+    tap: RunTap,
+    config: Json,
+    *,
+    wildcard: bool,
 ) -> None:
     config |= {"load_receipts": True, "emit_activate_version_messages": True}
     catalog = json.loads(tap(config, "--discover").stdout)
@@ -218,7 +276,12 @@ def test_an_empty_list_does_not_delete_the_rows_of_a_full_table(
 ) -> None:
     store = Store()
     config = {**CONFIG, "emit_activate_version_messages": True}
-    run(Api(now=DAY), store, config, selected=("custom_signals",))
+    run(
+        Api(now=DAY),
+        store,
+        config,
+        selected=("custom_signals",),
+    )
     assert not store.of_type("ACTIVATE_VERSION")
     assert "custom_signals: Delete rows in the warehouse if " in caplog.text
 
@@ -253,9 +316,22 @@ def test_a_row_is_the_same_as_the_sdk_makes_it(
     """Records that nothing changes go past the SDK's passes over each."""
 
     def messages() -> list[dict[str, Any]]:
-        api, store = Api(now=2 * DAY, leads=steady(35)), Recorder()
-        config = {**CONFIG, "concurrency": 1, **SETTINGS[case]}
-        run(api, store, config, catalog=CATALOGS.get(case))
+        api = Api(
+            now=2 * DAY,
+            leads=steady(35),
+        )
+        store = Recorder()
+        config = {
+            **CONFIG,
+            "concurrency": 1,
+            **SETTINGS[case],
+        }
+        run(
+            api,
+            store,
+            config,
+            catalog=CATALOGS.get(case),
+        )
         for message in store.of_type("RECORD"):
             assert message.pop("time_extracted") > second(-EPOCH)
         return store.messages
@@ -283,8 +359,20 @@ def test_each_table_of_a_full_table_gets_its_version_after_its_rows(
     maps: Json, streams: list[str]
 ) -> None:
     store = Store()
-    config = {**CONFIG, "stream_maps": maps, "emit_activate_version_messages": True}
-    run(Api(now=DAY, leads=steady(3)), store, config, selected=("custom_signals",))
+    config = {
+        **CONFIG,
+        "stream_maps": maps,
+        "emit_activate_version_messages": True,
+    }
+    run(
+        Api(
+            now=DAY,
+            leads=steady(3),
+        ),
+        store,
+        config,
+        selected=("custom_signals",),
+    )
     versions = store.of_type("ACTIVATE_VERSION")
     assert [message["stream"] for message in versions] == streams
     kinds = [message["type"] for message in store.messages]
@@ -293,15 +381,31 @@ def test_each_table_of_a_full_table_gets_its_version_after_its_rows(
 
 
 def test_a_short_list_deletes_nothing_at_first(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     """Below half of the last list, ACTIVATE_VERSION is held back once."""
     config["emit_activate_version_messages"] = True
-    catalog, state = only("signal_agents"), None
-    for records, is_sent in [(12, True), (6, True), (2, False), (2, True), (9, True)]:
+    catalog = only("signal_agents")
+    state = None
+    for records, is_sent in [
+        (12, True),
+        (6, True),
+        (2, False),
+        (2, True),
+        (9, True),
+    ]:
         sizes = {"signal_agents": records}
-        sandbox.configure(api_key=config["api_key"], sizes=sizes)
-        done = tap(config, catalog=catalog, state=state).succeeded()
+        sandbox.configure(
+            api_key=config["api_key"],
+            sizes=sizes,
+        )
+        done = tap(
+            config,
+            catalog=catalog,
+            state=state,
+        ).succeeded()
         assert len(done.records("signal_agents")) == records
         kinds = [message["type"] for message in done.messages]
         assert ("ACTIVATE_VERSION" in kinds) == is_sent

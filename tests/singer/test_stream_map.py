@@ -18,13 +18,26 @@ STREAM = declared_stream("leads")
 
 
 def flattening(
-    fields: Json, depth: int = 1, findings: Findings | None = None, **options: Any
+    fields: Json,
+    depth: int = 1,
+    findings: Findings | None = None,
+    **options: Any,
 ) -> StreamMap:
     """Return what flattens records with these fields."""
-    options = {"enabled": True, "max_depth": depth, **options}
+    options = {
+        "enabled": True,
+        "max_depth": depth,
+        **options,
+    }
     config: Any = {f"flattening_{name}": value for name, value in options.items()}
-    flat = PluginMapper(plugin_config=config, logger=STREAM.logger).flattening_options
-    schema = opened(**fields, additional_properties=OBJECT)
+    flat = PluginMapper(
+        plugin_config=config,
+        logger=STREAM.logger,
+    ).flattening_options
+    schema = opened(
+        **fields,
+        additional_properties=OBJECT,
+    )
     STREAM.findings = findings or Findings(STREAM.logger)
     return StreamMap(
         SameRecordTransform("leads", schema, None, None),
@@ -41,16 +54,44 @@ def transform(stream_map: StreamMap, record: Json) -> Json:
     return found
 
 
-def flat(fields: Json, record: Json, depth: int = 1) -> Json:
+def flat(
+    fields: Json,
+    record: Json,
+    depth: int = 1,
+) -> Json:
     found = transform(flattening(fields, depth), record)
     extra = found.pop("additional_properties")
-    return {**found, "extra": extra and json.loads(extra)}
+    return {
+        **found,
+        "extra": extra and json.loads(extra),
+    }
 
 
-COMPANY = {"id": TEXT, "company": opened(name=TEXT, hq=opened(city=TEXT))}
-HQ = {"city": "c", "zip": {"code": 1}}
-NEW: Json = {"new": [], "none": None, "empty": {}}
-RECORD = {"id": "1", "company": {"name": "n", **NEW, "sizes": {"min": 1}, "hq": HQ}}
+COMPANY = {
+    "id": TEXT,
+    "company": opened(
+        name=TEXT,
+        hq=opened(city=TEXT),
+    ),
+}
+HQ = {
+    "city": "c",
+    "zip": {"code": 1},
+}
+NEW: Json = {
+    "new": [],
+    "none": None,
+    "empty": {},
+}
+RECORD = {
+    "id": "1",
+    "company": {
+        "name": "n",
+        **NEW,
+        "sizes": {"min": 1},
+        "hq": HQ,
+    },
+}
 KEPT: Json = {"company__new": "[]"}
 
 
@@ -65,21 +106,38 @@ KEPT: Json = {"company__new": "[]"}
         (
             2,
             {"company__name": "n", "company__hq__city": "c"},
-            {**KEPT, "company__sizes__min": 1, "company__hq__zip": '{"code":1}'},
+            {
+                **KEPT,
+                "company__sizes__min": 1,
+                "company__hq__zip": '{"code":1}',
+            },
         ),
     ],
 )
 def test_a_nested_field_without_a_column_is_kept_under_its_flat_name(
-    depth: int, columns: Json, extra: Json
+    depth: int,
+    columns: Json,
+    extra: Json,
 ) -> None:
     before = json.dumps(RECORD)
-    assert flat(COMPANY, RECORD, depth) == {"id": "1", **columns, "extra": extra}
+    assert flat(COMPANY, RECORD, depth) == {
+        "id": "1",
+        **columns,
+        "extra": extra,
+    }
     assert json.dumps(RECORD) == before
 
 
 def test_only_the_contradicting_value_of_an_object_is_extra() -> None:
-    company = {"name": 5, "hq": HQ, "new": 1}
-    record = {"company": None, "additional_properties": {"company": company, "x": 1}}
+    company = {
+        "name": 5,
+        "hq": HQ,
+        "new": 1,
+    }
+    record = {
+        "company": None,
+        "additional_properties": {"company": company, "x": 1},
+    }
     assert flat(COMPANY, record, 2) == {
         "id": None,
         "company__name": None,
@@ -102,8 +160,14 @@ def test_a_null_object_adds_no_extra_fields(company: object) -> None:
 
 @pytest.mark.parametrize("value", ["Acme", "", 0], ids=repr)
 def test_a_value_in_the_place_of_an_object_is_kept(value: object) -> None:
-    found = flat({"company": opened(name=TEXT)}, {"company": value})
-    assert found == {"company__name": None, "extra": {"company": value}}
+    found = flat(
+        {"company": opened(name=TEXT)},
+        {"company": value},
+    )
+    assert found == {
+        "company__name": None,
+        "extra": {"company": value},
+    }
 
 
 def test_a_nested_field_that_contradicts_its_column_is_logged(
@@ -112,9 +176,21 @@ def test_a_nested_field_that_contradicts_its_column_is_logged(
     """Within an object, which a warehouse stores as JSON, its type did not matter."""
     findings = Findings(STREAM.logger)
     flat_map = flattening(
-        {"signal": opened(at=TIME, by=TIME, refs=ARRAY)}, findings=findings
+        {
+            "signal": opened(
+                at=TIME,
+                by=TIME,
+                refs=ARRAY,
+            )
+        },
+        findings=findings,
     )
-    signal = {"at": "2026-03-01T12:00:00+05:45", "by": "soon", "refs": ["ü"], "new": 1}
+    signal = {
+        "at": "2026-03-01T12:00:00+05:45",
+        "by": "soon",
+        "refs": ["ü"],
+        "new": 1,
+    }
     assert transform(flat_map, {"signal": signal}) == {
         "signal__at": "2026-03-01T06:15:00.000000Z",
         "signal__by": None,
@@ -144,19 +220,29 @@ def leaves(value: object) -> Counter[str]:
     if isinstance(value, str) and value.startswith("{"):
         value = json.loads(value)
     if isinstance(value, dict):
-        return sum((leaves(each) for each in value.values()), Counter())
+        return sum(
+            (leaves(each) for each in value.values()),
+            Counter(),
+        )
     return Counter([value] if isinstance(value, str) else [])
 
 
 @given(
     st.dictionaries(names, schemas, max_size=4),
     st.dictionaries(names, values, max_size=4),
-    st.dictionaries(st.sampled_from("de"), st.sampled_from("xyz")),
+    st.dictionaries(
+        st.sampled_from("de"),
+        st.sampled_from("xyz"),
+    ),
     st.integers(1, 3),
     st.sampled_from(["_", "__"]),
 )
 def test_nothing_is_lost_and_nothing_is_undeclared(
-    fields: Json, record: Json, extra: Json, depth: int, separator: str
+    fields: Json,
+    record: Json,
+    extra: Json,
+    depth: int,
+    separator: str,
 ) -> None:
     flat_map = flattening(fields, depth, separator=separator)
     found = transform(flat_map, {**record, "additional_properties": extra})

@@ -28,7 +28,13 @@ class Users(SingerStream):
     @override
     def get_records(self, context: object) -> Iterable[Json]:
         self.logger.warning("it begins with %s", self.config["token"])
-        yield from ({"id": 1, "home": {"city": "c", "zip": 1}}, {"id": 2})
+        yield from (
+            {
+                "id": 1,
+                "home": {"city": "c", "zip": 1},
+            },
+            {"id": 2},
+        )
 
 
 def sync(streams: Sequence[Users]) -> None:
@@ -42,7 +48,11 @@ class Other(SingerTap[Users]):
     name = "tap-other"
     config_jsonschema = th.PropertiesList(
         th.Property(
-            "token", th.StringType, required=True, secret=True, description="A key."
+            "token",
+            th.StringType,
+            required=True,
+            secret=True,
+            description="A key.",
         )
     ).to_dict()
     sync_streams = check_streams = staticmethod(sync)
@@ -55,14 +65,29 @@ class Other(SingerTap[Users]):
 @pytest.mark.parametrize(
     ("settings", "rows"),
     [
-        ({}, [{"id": 1, "home": {"city": "c", "zip": 1}}, {"id": 2}]),
+        (
+            {},
+            [
+                {
+                    "id": 1,
+                    "home": {"city": "c", "zip": 1},
+                },
+                {"id": 2},
+            ],
+        ),
         (
             {"stream_maps": {"users": {"home": None, "next": "id + 1"}}},
-            [{"id": 1, "next": 2}, {"id": 2, "next": 3}],
+            [
+                {"id": 1, "next": 2},
+                {"id": 2, "next": 3},
+            ],
         ),
         (
             {"flattening_enabled": True, "flattening_max_depth": 1},
-            [{"id": 1, "home__city": "c"}, {"id": 2}],
+            [
+                {"id": 1, "home__city": "c"},
+                {"id": 2},
+            ],
         ),
     ],
     ids=["plain", "map", "flattening"],
@@ -89,7 +114,11 @@ def test_a_stream_that_would_lose_something_is_refused(
     carried_by_the_sdk_only: str,
 ) -> None:
     tap = Other(config={"token": "another-secret"})
-    stream = type("More", (Users,), {carried_by_the_sdk_only: object()})
+    stream = type(
+        "More",
+        (Users,),
+        {carried_by_the_sdk_only: object()},
+    )
     text = f"^More: {carried_by_the_sdk_only} would be ignored$"
     with pytest.raises(TypeError, match=text):
         stream(tap)

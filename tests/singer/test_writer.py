@@ -55,7 +55,9 @@ def set_stdout(monkeypatch: pytest.MonkeyPatch) -> Target:
 
 def record(number: int, **fields: object) -> RecordMessage:
     return RecordMessage(
-        "leads", {"id": number, **fields}, time_extracted=datetime.now(UTC)
+        "leads",
+        {"id": number, **fields},
+        time_extracted=datetime.now(UTC),
     )
 
 
@@ -66,12 +68,22 @@ def ids(target: Target) -> list[int]:
 def test_records_wait_for_any_other_message_and_a_state_is_a_write_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    target, writer = set_stdout(monkeypatch), Writer()
+    target = set_stdout(monkeypatch)
+    writer = Writer()
     for number in range(3):
         writer.write_message(record(number))
     assert not target.taken
-    schema = SchemaMessage("leads", {"properties": {}}, ["id"])
-    for message in (schema, record(3), StateMessage({}), StateMessage({})):
+    schema = SchemaMessage(
+        "leads",
+        {"properties": {}},
+        ["id"],
+    )
+    for message in (
+        schema,
+        record(3),
+        StateMessage({}),
+        StateMessage({}),
+    ):
         writer.write_message(message)
     writes = [
         "".join(json.loads(line)["type"][:2] for line in part.splitlines())
@@ -81,7 +93,9 @@ def test_records_wait_for_any_other_message_and_a_state_is_a_write_of_its_own(
 
 
 def test_records_wait_for_no_more_than_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    target, writer, written = set_stdout(monkeypatch), Writer(), 0
+    target = set_stdout(monkeypatch)
+    writer = Writer()
+    written = 0
     for number in range(3000):
         message = record(number, text="x" * (number % 300))
         writer.write_message(message)
@@ -96,7 +110,8 @@ def test_records_wait_for_no_more_than_a_block(monkeypatch: pytest.MonkeyPatch) 
 def test_a_target_that_reads_slowly_gets_all_parts(
     monkeypatch: pytest.MonkeyPatch, *, buffered: bool
 ) -> None:
-    target, writer = Target(most=7), Writer()
+    target = Target(most=7)
+    writer = Writer()
     output: Any = io.BufferedWriter(target, BLOCK) if buffered else target
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(output))
     for number in range(3):
@@ -109,11 +124,15 @@ def test_a_target_that_reads_slowly_gets_all_parts(
 def test_a_full_pipe_that_does_not_block_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    target, waits = set_stdout(monkeypatch), list[object]()
-    write, is_full = target.write, iter([True])
+    target = set_stdout(monkeypatch)
+    waits = list[object]()
+    write = target.write
+    is_full = iter([True])
     monkeypatch.setattr("select.select", lambda *waited: waits.append(waited))
     monkeypatch.setattr(
-        target, "write", lambda data: None if next(is_full, False) else write(data)
+        target,
+        "write",
+        lambda data: None if next(is_full, False) else write(data),
     )
     Writer().write_message(record(1, text="x" * BLOCK))
     assert ids(target) == [1]
@@ -121,12 +140,24 @@ def test_a_full_pipe_that_does_not_block_is_waited_for(
 
 
 def test_a_text_stdout_gets_the_same_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    long, short = record(1, name="Łukasz 佐藤", text="x" * BLOCK), record(2)
-    target, text = set_stdout(monkeypatch), io.StringIO()
+    long = record(
+        1,
+        name="Łukasz 佐藤",
+        text="x" * BLOCK,
+    )
+    short = record(2)
+    target = set_stdout(monkeypatch)
+    text = io.StringIO()
     for output in (sys.stdout, text):
         monkeypatch.setattr("sys.stdout", output)
         writer = Writer()
-        for message in (long, short, StateMessage({}), long, StateMessage({})):
+        for message in (
+            long,
+            short,
+            StateMessage({}),
+            long,
+            StateMessage({}),
+        ):
             writer.write_message(message)
     assert [m["type"][0] for m in target.messages] == [*"RRSRS"]
     assert text.getvalue() == target.taken.decode()
@@ -135,8 +166,10 @@ def test_a_text_stdout_gets_the_same_lines(monkeypatch: pytest.MonkeyPatch) -> N
 def test_after_an_error_the_rest_of_the_block_is_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    target, writer = set_stdout(monkeypatch), Writer()
-    target.most, target.room = 7, 12
+    target = set_stdout(monkeypatch)
+    writer = Writer()
+    target.most = 7
+    target.room = 12
     line = "^standard output cannot be written: No space$"
     with pytest.raises(OutputError, match=line):
         writer.write_message(StateMessage({"a": 1}))
