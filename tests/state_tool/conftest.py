@@ -31,7 +31,14 @@ def settings(write: Callable[[str, object], str]) -> Callable[..., str]:
 
     def settings(**more: Any) -> str:
         config = {"base_url": HERE, "start_date": "2026-01-01"}
-        return write("config.json", {**config, "lookback_days": 1, **more})
+        return write(
+            "config.json",
+            {
+                **config,
+                "lookback_days": 1,
+                **more,
+            },
+        )
 
     return settings
 

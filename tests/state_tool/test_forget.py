@@ -15,12 +15,18 @@ from tests.support.states import (
 
 
 def test_an_interval_is_forgotten() -> None:
-    state = {"completed": 1, "singer_state": {**STATE, "version": 2}}
+    state = {
+        "completed": 1,
+        "singer_state": {**STATE, "version": 2},
+    }
     bounds = ("--from", "2026-05-01T01:00+01:00", "--to", "2026-05-03")
     command = ("forget", "--stream", "leads", "--config", "any.json")
     changed = state_from(*command, *bounds, stdin=state)
     bookmarks = changed["singer_state"].pop("bookmarks")
-    assert changed == {"completed": 1, "singer_state": {"version": 2}}
+    assert changed == {
+        "completed": 1,
+        "singer_state": {"version": 2},
+    }
     assert bookmarks["observations"] == {"coverage": SEEN}
     assert bookmarks["leads"]["coverage"] == [
         about("06-01"),

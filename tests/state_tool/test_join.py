@@ -26,7 +26,10 @@ def shards(write: Callable[[str, object], str]) -> Join:
     """Write the states of shards to files, and return the command that joins them."""
 
     def shards(*states: object) -> list[str]:
-        return ["join", *(write(f"{n}.json", each) for n, each in enumerate(states))]
+        return [
+            "join",
+            *(write(f"{n}.json", each) for n, each in enumerate(states)),
+        ]
 
     return shards
 
@@ -34,7 +37,10 @@ def shards(write: Callable[[str, object], str]) -> Join:
 def test_shards_are_joined_without_settings(
     shards: Join, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    signals = [signal("06-10", "06-20"), signal("07-01", "07-10")]
+    signals = [
+        signal("06-10", "06-20"),
+        signal("07-01", "07-10"),
+    ]
     monkeypatch.delenv(f"{PREFIX}BASE_URL")
     command = shards(
         {"singer_state": state_of(leads=[about("09-03"), found("05-01", "09-02")])},
@@ -64,9 +70,18 @@ def test_shards_are_joined_without_settings(
 
 
 def test_a_hole_of_one_shard_that_another_has_read_is_none(shards: Join) -> None:
-    hole = {**found("02-01", "02-02"), "hole": True}
+    hole = {
+        **found("02-01", "02-02"),
+        "hole": True,
+    }
     command = shards(
-        state_of(leads=[about("06-01"), found("01-01", "02-01"), hole]),
+        state_of(
+            leads=[
+                about("06-01"),
+                found("01-01", "02-01"),
+                hole,
+            ]
+        ),
         state_of(leads=[about("06-02"), found("02-01", "03-01")]),
     )
     joined = state_from(*command)["bookmarks"]["leads"]["coverage"]
@@ -85,18 +100,31 @@ def test_a_hole_of_one_shard_that_another_has_read_is_none(shards: Join) -> None
     ],
 )
 def test_gaps_are_refused_unless_they_are_allowed(
-    shards: Join, options: str, gap: str
+    shards: Join,
+    options: str,
+    gap: str,
 ) -> None:
     states = [
         state_of(leads=[about("06-01"), found(f"0{n}-01", f"0{n + 1}-01")])
         for n in (1, 3)
     ]
-    assert error_of(*shards(*states), *options.split()) == (
+    assert error_of(
+        *shards(*states),
+        *options.split(),
+    ) == (
         f"leads: no shard has read date_found {gap}; join the shard that has, or give "
         "--allow-holes to let the next run read it"
     )
-    joined = state_from(*shards(*states), "--allow-holes", *options.split())
-    both = [about("06-01"), found("01-01", "02-01"), found("03-01", "04-01")]
+    joined = state_from(
+        *shards(*states),
+        "--allow-holes",
+        *options.split(),
+    )
+    both = [
+        about("06-01"),
+        found("01-01", "02-01"),
+        found("03-01", "04-01"),
+    ]
     assert joined["bookmarks"]["leads"]["coverage"] == both
     assert state_from(*shards(*states), "--from", "2026-03-01")
 
@@ -105,23 +133,40 @@ def test_gaps_are_refused_unless_they_are_allowed(
     ("bad", "problem"),
     [
         (
-            [about("06-01", filters="012345"), found("02-01", "03-01")],
+            [
+                about("06-01", filters="012345"),
+                found("02-01", "03-01"),
+            ],
             "the states belong to different places: filters",
         ),
         (
-            [about("06-01", source=THERE), found("02-01", "03-01")],
+            [
+                about("06-01", source=THERE),
+                found("02-01", "03-01"),
+            ],
             "the states belong to different places: source",
         ),
         (
-            [about("06-01"), {**found("02-01", "03-01"), "to": "soon"}],
+            [
+                about("06-01"),
+                {
+                    **found("02-01", "03-01"),
+                    "to": "soon",
+                },
+            ],
             "its state is damaged ('soon' is not a time)",
         ),
     ],
     ids=["filters", "source", "damaged"],
 )
 def test_different_places_and_malformed_states_are_refused(
-    shards: Join, bad: list[dict[str, Any]], problem: str
+    shards: Join,
+    bad: list[dict[str, Any]],
+    problem: str,
 ) -> None:
     good = [about("06-01"), found("01-01", "02-01")]
-    command = shards(state_of(leads=good), state_of(leads=bad))
+    command = shards(
+        state_of(leads=good),
+        state_of(leads=bad),
+    )
     assert error_of(*command) == f"leads: {problem}"

@@ -54,14 +54,26 @@ leads
 """  # noqa: E501
 
 
-def plan(settings: str, *options: str, state: object = STATE) -> str:
+def plan(
+    settings: str,
+    *options: str,
+    state: object = STATE,
+) -> str:
     command = ("plan", "--config", settings, "--stream", "leads")
     return output_of(*command, *options, stdin=state)
 
 
 def test_each_interval_has_its_reason(settings: Settings) -> None:
     assert plan(settings()) == PLAN
-    assert plan(settings(end_date="2026-02-15", start_date="2026-02-01")) == BOUNDED
+    assert (
+        plan(
+            settings(
+                end_date="2026-02-15",
+                start_date="2026-02-01",
+            )
+        )
+        == BOUNDED
+    )
 
 
 def test_with_receipts_it_says_what_can_be_compared(settings: Settings) -> None:
@@ -100,15 +112,26 @@ def test_an_instant_has_been_read_or_will_be(settings: Settings) -> None:
     }.items():
         line, _ = plan(settings(), "--at", instant).splitlines()
         assert line == f"leads: date_found at {instant}T00:00:00Z: {text}"
-    first = plan(settings(), "--at", "2026-01-01", state=EMPTY)
+    first = plan(
+        settings(),
+        "--at",
+        "2026-01-01",
+        state=EMPTY,
+    )
     assert "not read yet; the next run reads it: first load" in first
 
 
 def test_filters_and_fields_that_are_left_out_are_named(settings: Settings) -> None:
-    filters, excluded = {"sheet_ids": ["ä"]}, ["full_name", "company.name"]
-    maps = {"a": {"__source__": "le*", "__filter__": "id"}, "observations": {}}
+    filters = {"sheet_ids": ["ä"]}
+    excluded = ["full_name", "company.name"]
+    maps = {
+        "a": {"__source__": "le*", "__filter__": "id"},
+        "observations": {},
+    }
     path = settings(
-        filters={"leads": filters}, exclude_fields={"leads": excluded}, stream_maps=maps
+        filters={"leads": filters},
+        exclude_fields={"leads": excluded},
+        stream_maps=maps,
     )
     at = ("--at", "2026-04-15")
     first, second, third, *_ = plan(path, *at, state=EMPTY).splitlines()
@@ -125,7 +148,10 @@ def test_filters_and_fields_that_are_left_out_are_named(settings: Settings) -> N
 def test_the_environment_gives_the_same_plan_as_a_file(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = settings(filters={"leads": {"sheet_ids": ["a"]}}, lookback_days=0.5)
+    path = settings(
+        filters={"leads": {"sheet_ids": ["a"]}},
+        lookback_days=0.5,
+    )
     for name, value in {
         "START_DATE": "2026-01-01",
         "LOOKBACK_DAYS": "0.5",
@@ -143,7 +169,10 @@ def test_the_environment_gives_the_same_plan_as_a_file(
 def test_settings_are_checked_in_the_same_way_as_by_the_tap(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = settings(base_url=f"https://x/{API_KEY}/v1", api_key=API_KEY)
+    wrong = settings(
+        base_url=f"https://x/{API_KEY}/v1",
+        api_key=API_KEY,
+    )
     line = error_of("plan", "--config", wrong, stdin=STATE)
     assert line.startswith("base_url: 'https://x/***/v1' ends with /v1: leave that out")
     assert line.endswith("; correct the file that --config names")
@@ -163,7 +192,9 @@ def test_settings_are_checked_in_the_same_way_as_by_the_tap(
     ],
 )
 def test_only_the_streams_that_meltano_selects_are_planned(
-    monkeypatch: pytest.MonkeyPatch, select: str, select_filter: str
+    monkeypatch: pytest.MonkeyPatch,
+    select: str,
+    select_filter: str,
 ) -> None:
     for extra, value in {
         "SELECT": select,
@@ -190,10 +221,18 @@ def test_a_catalog_selects_streams(
 ) -> None:
     catalog = only("observations")
     entries(catalog)["observations"]["replication_method"] = "FULL_TABLE"
-    printed = plan(settings(), "--catalog", write("catalog.json", catalog))
+    printed = plan(
+        settings(),
+        "--catalog",
+        write("catalog.json", catalog),
+    )
     assert printed.splitlines()[2:] == ["Not selected: leads"]
     given = ("plan", "--stream", "observations", "--catalog")
-    printed = output_of(*given, write("catalog.json", catalog), stdin=STATE)
+    printed = output_of(
+        *given,
+        write("catalog.json", catalog),
+        stdin=STATE,
+    )
     assert printed.endswith(
         "\nobservations: every run reads all records (full table)\n"
     )
@@ -205,7 +244,10 @@ def test_a_catalog_selects_streams(
 
 @pytest.mark.parametrize(("columns", "width"), [("20", 40), ("200", 200)])
 def test_bars_have_the_width_of_the_terminal(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, columns: str, width: int
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    columns: str,
+    width: int,
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     bars = [line for line in plan(settings()).splitlines() if line[-1] == "]"]

@@ -25,10 +25,19 @@ STATE = state_of(
     ],
     # A catalog can make it incremental.
     monitored_accounts=[
-        about("02-02", environment="prod", schema="raw"),
+        about(
+            "02-02",
+            environment="prod",
+            schema="raw",
+        ),
         entry("latest_activity", "01-01", "02-01"),
     ],
-    observations=[{**found("01-01", "02-01"), "to": "soon"}],
+    observations=[
+        {
+            **found("01-01", "02-01"),
+            "to": "soon",
+        }
+    ],
 )
 SHOWN = """\
 Each bar is the time from 2026-01-01T00:00:00Z to 2026-06-03T00:00:00Z: # read, . not read
@@ -70,13 +79,21 @@ CONTROLS = "\x1b]0;x\x07\x9b2J\u202e\nobservations: covered"
 
 def test_control_characters_of_a_state_are_escaped() -> None:
     source = f"https://{CONTROLS.lower()}"
-    state = state_of(leads=[about("03-01", source=source), found("01-01", "03-01")])
+    state = state_of(
+        leads=[
+            about("03-01", source=source),
+            found("01-01", "03-01"),
+        ]
+    )
     forget = ("forget", "--from", "2026-02-01")
     printed = output_of("show", stdin=state) + output_of(*forget, stdin=state)
     assert all(line.isprintable() for line in printed.split("\n"))
     assert "\\x1b]0;x\\x07\\x9b2j\\u202e\\nobservations" in printed
     coverage = state_from(*forget, stdin=state)["bookmarks"]["leads"]["coverage"]
-    assert coverage == [about("02-01", source=source), found("01-01", "02-01")]
+    assert coverage == [
+        about("02-01", source=source),
+        found("01-01", "02-01"),
+    ]
 
 
 @pytest.mark.parametrize(
