@@ -16,8 +16,15 @@ def logged(run: Run) -> list[str]:
     ]
 
 
-def test_all_streams_can_be_read(tap: RunTap, sandbox: Sandbox, config: Json) -> None:
-    sandbox.configure(api_key=API_KEY, sizes={"leads": 0})
+def test_all_streams_can_be_read(
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+) -> None:
+    sandbox.configure(
+        api_key=API_KEY,
+        sizes={"leads": 0},
+    )
     run = tap(config, "--test").succeeded()
     assert run.stdout == ""
     assert len(sandbox.requests()) == len(STREAMS)
@@ -25,7 +32,9 @@ def test_all_streams_can_be_read(tap: RunTap, sandbox: Sandbox, config: Json) ->
 
 
 def test_schemas_alone_ask_for_nothing(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     run = tap(config, "--test=schema").succeeded()
     assert {message["stream"] for message in run.messages} == set(STREAMS)

@@ -26,7 +26,11 @@ from tests.support.runs import (
 from tests.support.servers import listening, read_request, response, saying_nothing
 
 # Far longer than these tests wait for anything, which is `TIMEOUT`.
-PATIENT = {"api_key": API_KEY, "request_timeout_seconds": 1000, "start_date": SINCE}
+PATIENT = {
+    "api_key": API_KEY,
+    "request_timeout_seconds": 1000,
+    "start_date": SINCE,
+}
 LEADS = only("leads")
 
 
@@ -45,7 +49,10 @@ def test_a_signal_does_not_wait_for_a_response(tmp_path: Path) -> None:
 
 
 def test_a_page_is_written_while_the_next_one_is_awaited(tmp_path: Path) -> None:
-    page = {"data": [{"id": "1"}], "cursor": {"next": "2", "has_more": True}}
+    page = {
+        "data": [{"id": "1"}],
+        "cursor": {"next": "2", "has_more": True},
+    }
 
     def respond_once(connection: socket.socket) -> None:
         read_request(connection)
@@ -90,7 +97,10 @@ def test_a_signal_does_not_wait_for_a_name_lookup(
 def test_a_failed_run_does_not_wait_for_other_responses(tmp_path: Path) -> None:
     has_answered = Event()
     others_wait = Event()
-    more = {"data": [{"id": "a"}], "cursor": {"next": "b", "has_more": True}}
+    more = {
+        "data": [{"id": "a"}],
+        "cursor": {"next": "b", "has_more": True},
+    }
 
     def refuse_the_oldest(connection: socket.socket) -> None:
         body = json.loads(read_request(connection).partition(b"\r\n\r\n")[2])
@@ -113,10 +123,16 @@ def test_a_failed_run_does_not_wait_for_other_responses(tmp_path: Path) -> None:
 
 
 def test_a_signal_does_not_wait_for_a_target_that_stopped_reading(
-    sandbox: Sandbox, config: Json, tmp_path: Path
+    sandbox: Sandbox,
+    config: Json,
+    tmp_path: Path,
 ) -> None:
     fill(sandbox, leads=2000)
-    load = {**config, "end_date": CLOCK, "page_size": 10}
+    load = {
+        **config,
+        "end_date": CLOCK,
+        "page_size": 10,
+    }
     process = TapProcess(tmp_path, load, catalog=LEADS)
     wait_for_a_full_pipe(process)
     torn = process.end(signal.SIGTERM)

@@ -30,8 +30,15 @@ BEGIN = f"{(datetime.fromisoformat(CLOCK) - timedelta(seconds=8)).isoformat()[:1
 PLANS: dict[str, Json] = {
     "one list": {"start_date": BEGIN, "end_date": None},
     # A window for each second, and none is empty, as one beyond the clock would be.
-    "windows in turn": {"start_date": BEGIN, "end_date": CLOCK, "concurrency": 1},
-    "windows at once": {"start_date": after_since(-31), "concurrency": 8},
+    "windows in turn": {
+        "start_date": BEGIN,
+        "end_date": CLOCK,
+        "concurrency": 1,
+    },
+    "windows at once": {
+        "start_date": after_since(-31),
+        "concurrency": 8,
+    },
 }
 """How leads are read."""
 
@@ -62,7 +69,13 @@ ODD: dict[str, Rule] = {
 }
 """What is odd, and no fault."""
 
-RESTARTED = {"410": status(410, pages=[2], times=1)}
+RESTARTED = {
+    "410": status(
+        410,
+        pages=[2],
+        times=1,
+    )
+}
 """What begins a chain again, as only a cursor can have expired."""
 
 REFUSED: dict[str, Rule] = {
@@ -72,7 +85,11 @@ REFUSED: dict[str, Rule] = {
 }
 """What ends a stream."""
 
-PROBLEMS = {"403": "HTTP 403", "no next": "says has_more", "huge": "more than 1 MiB"}
+PROBLEMS = {
+    "403": "HTTP 403",
+    "no next": "says has_more",
+    "huge": "more than 1 MiB",
+}
 """What it then says."""
 
 
@@ -89,7 +106,11 @@ def _logs_everything(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def sandbox(server: Sandbox) -> Sandbox:
-    server.configure(api_key=API_KEY, since=BEGIN, sizes={"leads": LEADS})
+    server.configure(
+        api_key=API_KEY,
+        since=BEGIN,
+        sizes={"leads": LEADS},
+    )
     return server
 
 
@@ -104,14 +125,22 @@ def read(server: Sandbox, tmp_path: Path) -> Read:
     """Read leads with these settings and this state, in this process."""
     # Reading the entries of all streams would take longer.
     leads = entries(only("leads"))["leads"]
-    base = {"base_url": server.url, "api_key": API_KEY, "page_size": PAGE}
+    base = {
+        "base_url": server.url,
+        "api_key": API_KEY,
+        "page_size": PAGE,
+    }
 
     def read(config: Json, state: Json | None = None) -> Run:
         # A list of everything has no end.
         method = "FULL_TABLE" if config.get("end_date", "") is None else "INCREMENTAL"
         catalog = {"streams": [{**leads, "replication_method": method}]}
         return run_in_process(
-            tmp_path, base | config, catalog=catalog, state=state, tap=SmallTap
+            tmp_path,
+            base | config,
+            catalog=catalog,
+            state=state,
+            tap=SmallTap,
         )
 
     return read
@@ -139,10 +168,21 @@ def in_pairs(rules: Iterable[str]) -> pytest.MarkDecorator:
 
 @in_pairs(TRIED_AGAIN | ODD | RESTARTED)
 def test_a_temporary_fault(  # noqa: PLR0913, PLR0917 - fixtures
-    sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
+    sandbox: Sandbox,
+    read: Read,
+    expected: set[str],
+    plan: str,
+    pages: str,
+    name: str,
 ) -> None:
     rule = (TRIED_AGAIN | ODD | RESTARTED)[name]
-    sandbox.faults({"pages": pages, "times": 1, **rule})
+    sandbox.faults(
+        {
+            "pages": pages,
+            "times": 1,
+            **rule,
+        }
+    )
     # All but the one that hangs must be answered in time, also by a busy machine.
     timeout = {"request_timeout_seconds": 4} if name == "hang" else {}
     run = read(PLANS[plan] | timeout).succeeded()
@@ -158,7 +198,12 @@ def test_a_temporary_fault(  # noqa: PLR0913, PLR0917 - fixtures
 
 @in_pairs(PASSING | REFUSED)
 def test_a_lasting_fault(  # noqa: PLR0913, PLR0917 - fixtures
-    sandbox: Sandbox, read: Read, expected: set[str], plan: str, pages: str, name: str
+    sandbox: Sandbox,
+    read: Read,
+    expected: set[str],
+    plan: str,
+    pages: str,
+    name: str,
 ) -> None:
     sandbox.faults({**(PASSING | REFUSED)[name], "pages": pages})
     first = read({**PLANS[plan], "max_retries": 1})
@@ -180,7 +225,10 @@ def test_a_lasting_fault(  # noqa: PLR0913, PLR0917 - fixtures
 
 @pytest.mark.parametrize("seed", range(3))
 def test_any_mixture_of_faults(
-    sandbox: Sandbox, read: Read, expected: set[str], seed: int
+    sandbox: Sandbox,
+    read: Read,
+    expected: set[str],
+    seed: int,
 ) -> None:
     random = Random(seed)  # noqa: S311 - a test's choice
     all_rules = [*(PASSING | ODD | RESTARTED | REFUSED).values()]
@@ -216,7 +264,10 @@ ECHOES: dict[str, bytes] = {
     "chunk": f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{API_KEY}".encode(),
     "cursor": response(
         json.dumps(
-            {"data": [{"id": "1"}], "cursor": {"next": API_KEY, "has_more": True}}
+            {
+                "data": [{"id": "1"}],
+                "cursor": {"next": API_KEY, "has_more": True},
+            }
         ).encode()
     ),
 }
@@ -228,5 +279,11 @@ def test_a_server_that_repeats_the_key(read: Read, echo: bytes) -> None:
     with listening(serving(echo)) as (host, port):
         config = {"max_retries": 1, "request_timeout_seconds": 0.3}
         plan = PLANS["one list"]
-        run = read({**plan, "base_url": f"http://{host}:{port}", **config})
+        run = read(
+            {
+                **plan,
+                "base_url": f"http://{host}:{port}",
+                **config,
+            }
+        )
     assert run.failed().startswith("1 of 1 streams failed: leads: ")

@@ -46,7 +46,9 @@ def load(config: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.long
 def test_a_load_that_is_killed_again_and_again_loses_nothing(
-    sandbox: Sandbox, load: dict[str, Any], tmp_path: Path
+    sandbox: Sandbox,
+    load: dict[str, Any],
+    tmp_path: Path,
 ) -> None:
     fill(sandbox, leads=LEADS)
     # The first are before any STATE, or at least before one that covers something.
@@ -55,7 +57,12 @@ def test_a_load_that_is_killed_again_and_again_loses_nothing(
     kept: set[str] = set()
     state: Any = None
     for lines in KILLED_AFTER:
-        process = TapProcess(tmp_path, load, catalog=ONLY_LEADS, state=state)
+        process = TapProcess(
+            tmp_path,
+            load,
+            catalog=ONLY_LEADS,
+            state=state,
+        )
         process.read(lines)
         run = process.finish(signal.SIGKILL).without_torn_line()
         assert run.code == -signal.SIGKILL
@@ -66,13 +73,21 @@ def test_a_load_that_is_killed_again_and_again_loses_nothing(
         kept |= sealed
         state = run.state or state
     assert LEADS / 10 < len(kept) < LEADS
-    process = TapProcess(tmp_path, load, catalog=ONLY_LEADS, state=state)
+    process = TapProcess(
+        tmp_path,
+        load,
+        catalog=ONLY_LEADS,
+        state=state,
+    )
     run = process.finish().succeeded()
 
     assert kept | {lead["id"] for lead in run.records("leads")} == {
         *sandbox.times("leads")
     }
-    span = (datetime.fromisoformat(SINCE), datetime.fromisoformat(CLOCK))
+    span = (
+        datetime.fromisoformat(SINCE),
+        datetime.fromisoformat(CLOCK),
+    )
     assert covered(run.state, "leads", "date_found") == [span]
 
 
@@ -87,7 +102,10 @@ def waits_of(process: TapProcess) -> int:
 
 @pytest.mark.parametrize(
     ("buffering", "number"),
-    [("", signal.SIGTERM), ("1", signal.SIGINT)],
+    [
+        ("", signal.SIGTERM),
+        ("1", signal.SIGINT),
+    ],
     ids=["buffered", "unbuffered"],
 )
 def test_a_signal_with_a_full_pipe_leaves_complete_lines_and_valid_states(  # noqa: PLR0913, PLR0917
@@ -106,7 +124,11 @@ def test_a_signal_with_a_full_pipe_leaves_complete_lines_and_valid_states(  # no
         title = 100_000 * "x" if part > 35 else ""
         leads = [{"id": f"{part}-{n}", "title": title} for n in range(PAGE)]
         found = datetime.fromisoformat(SINCE) + part * timedelta(days=4)
-        sandbox.insert("leads", *leads, found_at=found.isoformat())
+        sandbox.insert(
+            "leads",
+            *leads,
+            found_at=found.isoformat(),
+        )
     process = TapProcess(tmp_path, load, catalog=ONLY_LEADS)
     process.read_until("RECORD", 1)
     process.read_until("STATE", 1)

@@ -34,7 +34,11 @@ LEADS, SIGNALS, ACCOUNTS = map(only, ("leads", "custom_signals", "monitored_acco
 
 
 YESTERDAY = after_since(364)
-SETTINGS = {"base_url": "http://HOST", "api_key": API_KEY, "start_date": YESTERDAY}
+SETTINGS = {
+    "base_url": "http://HOST",
+    "api_key": API_KEY,
+    "start_date": YESTERDAY,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,20 +56,34 @@ class Case:
 
 
 def warned(**case: Any) -> Case:
-    return Case(level="WARNING", **case)
+    return Case(
+        level="WARNING",
+        **case,
+    )
 
 
 def page(record: str) -> dict[str, Any]:
     """Return the fault of one page that holds one record, as it is written."""
     cursor = '{"next": "", "has_more": false}'
-    return status(200, body=f'{{"data": [{record}], "cursor": {cursor}}}', times=1)
+    return status(
+        200,
+        body=f'{{"data": [{record}], "cursor": {cursor}}}',
+        times=1,
+    )
 
 
 def covering(**entry: str) -> dict[str, Any]:
     """Return a state with an entry that has these fields, too."""
     day = {"from": YESTERDAY, "to": CLOCK}
     names = ("date_found", "latest_signal")
-    coverage = [{"range": name, **day, **entry} for name in names]
+    coverage = [
+        {
+            "range": name,
+            **day,
+            **entry,
+        }
+        for name in names
+    ]
     return {"bookmarks": {"leads": {"coverage": coverage}}}
 
 
@@ -76,9 +94,16 @@ def placed(**place: str) -> dict[str, Any]:
     return state
 
 
-def refused(code: int, stream: str, beside: str) -> Case:
+def refused(
+    code: int,
+    stream: str,
+    beside: str,
+) -> Case:
     """Return the case of two streams of which one gets a status."""
-    return Case(catalog=only(stream, beside), faults=[status(code, stream=stream)])
+    return Case(
+        catalog=only(stream, beside),
+        faults=[status(code, stream=stream)],
+    )
 
 
 def incremental(stream: str) -> Any:
@@ -134,7 +159,10 @@ OF_ALL_STREAMS = {
     "2 of 2 streams failed: custom_signals: ask for access, or let this machine's address through, as the API ref…; leads: lower page_size (now 100): the request is too large for the API": Case(
         catalog=only("custom_signals", "leads"),
         state=covering(),
-        faults=[status(403, stream="custom_signals"), status(413, stream="leads")],
+        faults=[
+            status(403, stream="custom_signals"),
+            status(413, stream="leads"),
+        ],
     ),
     "1 of 2 streams failed: leads: look at Developer -> Request Logs in the dashboard, and ask the API's support: the API does not accept a request with date_found, cursor; set a later start_date if the API keeps no older records (HTTP 422…": refused(
         422, "leads", beside="custom_signals"
@@ -230,15 +258,23 @@ OF_A_RUN = {
         ]
     ),
     "monitored_accounts: A record has no id, so its key is made from all its content: when the record changes, it becomes another row": warned(
-        catalog=ACCOUNTS, faults=[page('{"name": "A"}')]
+        catalog=ACCOUNTS,
+        faults=[page('{"name": "A"}')],
     ),
     "monitored_accounts: Delete rows in the warehouse if they are to go: no ACTIVATE_VERSION is sent, as no record was written": warned(
         config={"emit_activate_version_messages": True},
         catalog=ACCOUNTS,
-        faults=[status(200, body=last_page(), times=1)],
+        faults=[
+            status(
+                200,
+                body=last_page(),
+                times=1,
+            )
+        ],
     ),
     "custom_signals: … fields without a column, only in additional_properties: …; `meltano config set tap-leadintent _schema` adds columns, see docs/columns.md": Case(
-        level="INFO", catalog=SIGNALS
+        level="INFO",
+        catalog=SIGNALS,
     ),
     "custom_signals: Ask the API's support whether records are missing. Some pages differ from all others, also when they are asked for again, in truncated": warned(
         catalog=SIGNALS,
@@ -246,7 +282,8 @@ OF_A_RUN = {
         faults=[status(200, body=last_page({"id": "a"}, truncated=True))],
     ),
     "custom_signals: Tell the API's support. Pages without cursor.has_more and cursor.next were taken for the last ones of their query": warned(
-        catalog=SIGNALS, faults=[status(200, body={"data": [], "cursor": {}})]
+        catalog=SIGNALS,
+        faults=[status(200, body={"data": [], "cursor": {}})],
     ),
     "custom_signals: Unset its replication-method INCREMENTAL: the API has no time range for this stream, so it is read as FULL_TABLE": warned(
         catalog=incremental("custom_signals")
@@ -268,7 +305,10 @@ CASES = {
 
 @pytest.mark.parametrize(("text", "case"), CASES.items(), ids=CASES)
 def test_a_message_is_logged(
-    sandbox: Sandbox, tmp_path: Path, text: str, case: Case
+    sandbox: Sandbox,
+    tmp_path: Path,
+    text: str,
+    case: Case,
 ) -> None:
     sandbox.faults(*case.faults)
     config = {**SETTINGS, **case.config}
@@ -281,8 +321,17 @@ def test_a_message_is_logged(
     state = case.state
     if text_of_leads in GAVE_UP | OF_LEADS:
         state = covering()
-    files = options(tmp_path, config=config, catalog=case.catalog, state=state)
-    result = enter(*files, tap=HurriedTap, env={**case.environment})
+    files = options(
+        tmp_path,
+        config=config,
+        catalog=case.catalog,
+        state=state,
+    )
+    result = enter(
+        *files,
+        tap=HurriedTap,
+        env={**case.environment},
+    )
     assert result.exit_code == int(case.level == "ERROR"), result.stderr
     pattern = ".*".join(map(re.escape, text.split("…")))
     line = rf".* \| {case.level} +\| .* \| {pattern}"

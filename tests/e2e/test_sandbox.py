@@ -24,7 +24,9 @@ def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
     program, *arguments = shlex.split(start.replace("8000", "0"))
     assert program == "python"
     with subprocess.Popen(  # noqa: S603 - our own module
-        [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         assert process.stdout
         url = process.stdout.readline().decode().strip()
@@ -52,8 +54,17 @@ def test_options_and_the_same_records_in_another_process(server: Sandbox) -> Non
             assert times["found_at"].startswith("2024-12-31T")
         assert [post(other, "leads").status_code for _ in range(2)] == [418, 429]
 
-        other.configure(sizes=SIZES, clock=NOW, seed=1, history="uniform", since=None)
-        server.configure(sizes=SIZES, clock=NOW)
+        other.configure(
+            sizes=SIZES,
+            clock=NOW,
+            seed=1,
+            history="uniform",
+            since=None,
+        )
+        server.configure(
+            sizes=SIZES,
+            clock=NOW,
+        )
         server.advance(30 * DAY)
         for _ in range(30):
             other.advance(DAY)
@@ -68,7 +79,9 @@ def test_options_and_the_same_records_in_another_process(server: Sandbox) -> Non
     ],
 )
 def test_wrong_options_are_refused(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(arguments)

@@ -33,7 +33,10 @@ from tests.support.runs import CLOCK, SINCE, fill, poll
 EXAMPLES = ROOT / "docs/examples"
 BACKFILL = "leadintent_backfill"
 HOURLY = "leadintent_hourly"
-SIZES = {**dict.fromkeys(STREAMS, 120), "leads": 1000}
+SIZES = {
+    **dict.fromkeys(STREAMS, 120),
+    "leads": 1000,
+}
 MINUTES = 10
 SOON = "timedelta(seconds=5)"
 AT_ONCE = f'{{"retries": 3, "retry_delay": {SOON}}}'
@@ -43,7 +46,11 @@ class Airflow:
     """Airflow with its scheduler, which runs a DAG of `docs/examples/airflow`."""
 
     def __init__(
-        self, program: Path, home: Path, dag: str, variables: dict[str, str]
+        self,
+        program: Path,
+        home: Path,
+        dag: str,
+        variables: dict[str, str],
     ) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -63,7 +70,13 @@ class Airflow:
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
             "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
-            "PATH": os.pathsep.join([str(program.parent), SCRIPTS, os.environ["PATH"]]),
+            "PATH": os.pathsep.join(
+                [
+                    str(program.parent),
+                    SCRIPTS,
+                    os.environ["PATH"],
+                ]
+            ),
         }
 
     @contextmanager
@@ -72,7 +85,12 @@ class Airflow:
         command: list[str | Path] = [self._program, "standalone"]
         with (
             self.log.open("wb") as log,
-            child(command, env=self.env, stdout=log, stderr=log),
+            child(
+                command,
+                env=self.env,
+                stdout=log,
+                stderr=log,
+            ),
         ):
             known = "SELECT dag_id FROM dag"
             poll(lambda: self._asked(known) == [(self._dag,)], MINUTES * 60)
@@ -81,7 +99,14 @@ class Airflow:
     def trigger(self, **params: Any) -> None:
         """Start a run of the DAG."""
         subprocess.run(  # noqa: S603 - our own environment
-            [self._program, "dags", "trigger", self._dag, "--conf", json.dumps(params)],
+            [
+                self._program,
+                "dags",
+                "trigger",
+                self._dag,
+                "--conf",
+                json.dumps(params),
+            ],
             env=self.env,
             check=True,
             capture_output=True,
@@ -95,12 +120,22 @@ class Airflow:
         ((state,),) = self._asked(ended)
         return str(state)
 
-    def wait_for(self, task: str, state: str, attempt: int = 1) -> None:
+    def wait_for(
+        self,
+        task: str,
+        state: str,
+        attempt: int = 1,
+    ) -> None:
         """Wait until an attempt of a task is in a state."""
         query = f"SELECT state, try_number FROM task_instance WHERE task_id = '{task}'"  # noqa: S608
         poll(lambda: self._asked(query) == [(state, attempt)], MINUTES * 60)
 
-    def request(self, method: str, path: str, **body: Any) -> Any:
+    def request(
+        self,
+        method: str,
+        path: str,
+        **body: Any,
+    ) -> Any:
         """Call Airflow's API about the DAG."""
         answer = requests.get(f"{self._url}/auth/token", timeout=TIMEOUT)
         token = answer.json()["access_token"]
@@ -158,12 +193,19 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def start(
-    sandbox: Sandbox, warehouse: PostgresWarehouse, programs: Path, tmp_path: Path
+    sandbox: Sandbox,
+    warehouse: PostgresWarehouse,
+    programs: Path,
+    tmp_path: Path,
 ) -> Callable[..., Any]:
     """Start Airflow with a DAG, in which texts are replaced."""
 
     @contextmanager
-    def running(dag: str, schema: str, **replaced: str) -> Iterator[Airflow]:
+    def running(
+        dag: str,
+        schema: str,
+        **replaced: str,
+    ) -> Iterator[Airflow]:
         database = f"sqlite:///{warehouse.system / 'meltano.db'}"
         settings = {"MELTANO_DATABASE_URI": database, "MELTANO_ENVIRONMENT": "prod"}
         project = Pipeline(warehouse, sandbox, schema, "", **settings)
@@ -191,20 +233,36 @@ def start(
     return running
 
 
-def assert_loaded(sandbox: Sandbox, warehouse: PostgresWarehouse, schema: str) -> None:
+def assert_loaded(
+    sandbox: Sandbox,
+    warehouse: PostgresWarehouse,
+    schema: str,
+) -> None:
     for stream in STREAMS:
         held = rows_by_id(warehouse.postgres, schema, stream)
         assert held == expected_rows(sandbox, stream)
 
 
 def test_three_shards_of_which_one_fails_at_first_load_every_row(
-    start: Callable[..., Any], sandbox: Sandbox, warehouse: PostgresWarehouse
+    start: Callable[..., Any],
+    sandbox: Sandbox,
+    warehouse: PostgresWarehouse,
 ) -> None:
     fill(sandbox, **SIZES)
     # The first request of a shard is refused, which ends its first attempt.
-    sandbox.faults({"kind": "status", "status": 401, "times": 1})
+    sandbox.faults(
+        {
+            "kind": "status",
+            "status": 401,
+            "times": 1,
+        }
+    )
     with start(BACKFILL, "shards", default_args=AT_ONCE) as airflow:
-        airflow.trigger(start_date=SINCE, end_date=CLOCK, shards=3)
+        airflow.trigger(
+            start_date=SINCE,
+            end_date=CLOCK,
+            shards=3,
+        )
         ended = airflow.wait()
         assert ended == "success", airflow.log.read_text(encoding="utf-8")[-3000:]
         assert sorted(airflow.attempts("load")) == [1, 1, 2]
@@ -225,24 +283,38 @@ def webhook() -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(
+            target=server.serve_forever,
+            daemon=True,
+        ).start()
         yield f"http://127.0.0.1:{server.server_port}", texts
         server.shutdown()
 
 
 def slow(sandbox: Sandbox) -> None:
     """Let a run take minutes."""
-    fill(sandbox, latency=3, **SIZES)
+    fill(
+        sandbox,
+        latency=3,
+        **SIZES,
+    )
 
 
 def test_a_run_that_fails_posts_an_alert(
-    start: Callable[..., Any], sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    start: Callable[..., Any],
+    sandbox: Sandbox,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fill(sandbox, **SIZES)
     sandbox.faults({"kind": "status", "status": 401})
     with webhook() as (address, texts):
         monkeypatch.setenv("LEADINTENT_WEBHOOK", address)
-        with start(HOURLY, "failed", schedule="None", retries="0") as airflow:
+        with start(
+            HOURLY,
+            "failed",
+            schedule="None",
+            retries="0",
+        ) as airflow:
             airflow.trigger()
             assert airflow.wait() == "failed"
     (text,) = texts
@@ -250,11 +322,19 @@ def test_a_run_that_fails_posts_an_alert(
 
 
 def test_after_a_time_out_and_a_mark_as_failed_the_next_attempt_loads(
-    start: Callable[..., Any], sandbox: Sandbox, warehouse: PostgresWarehouse
+    start: Callable[..., Any],
+    sandbox: Sandbox,
+    warehouse: PostgresWarehouse,
 ) -> None:
     """Meltano has ended its runs, so it refuses none."""
     slow(sandbox)
-    hourly = partial(start, HOURLY, "hourly", schedule="None", retry_delay=SOON)
+    hourly = partial(
+        start,
+        HOURLY,
+        "hourly",
+        schedule="None",
+        retry_delay=SOON,
+    )
     with hourly(execution_timeout="timedelta(seconds=60)") as airflow:
         airflow.trigger()
         airflow.wait_for("load", "up_for_retry")

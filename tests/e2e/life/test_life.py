@@ -15,13 +15,23 @@ from tests.support.rows import expected_rows
 from tests.support.runs import CLOCK, DAY, after_since, covered, fill, found_at, poll
 
 START = after_since(273)
-SIZES = {**dict.fromkeys(STREAMS, 20), "leads": 3000}
+SIZES = {
+    **dict.fromkeys(STREAMS, 20),
+    "leads": 3000,
+}
 
 
 def test_the_life_of_a_project(sandbox: Sandbox, warehouse: PostgresWarehouse) -> None:
     def pipeline(**settings: str) -> Pipeline:
         start = {"TAP_LEADINTENT_START_DATE": START}
-        return Pipeline(warehouse, sandbox, "life", "", **start, **settings)
+        return Pipeline(
+            warehouse,
+            sandbox,
+            "life",
+            "",
+            **start,
+            **settings,
+        )
 
     def held(stream: str = "leads") -> set[str]:
         return {*rows_by_id(warehouse.postgres, "life", stream)}
@@ -33,7 +43,11 @@ def test_the_life_of_a_project(sandbox: Sandbox, warehouse: PostgresWarehouse) -
 
     # A first load whose tap is killed, as by a system that runs out of memory.
     warehouse.shorten_state_interval()
-    fill(sandbox, **SIZES, latency=0.4)
+    fill(
+        sandbox,
+        **SIZES,
+        latency=0.4,
+    )
     pages = {"TAP_LEADINTENT_PAGE_SIZE": "10", "TAP_LEADINTENT_CONCURRENCY": "1"}
     slow = pipeline(**pages)
     with slow.running() as process:
@@ -54,7 +68,11 @@ def test_the_life_of_a_project(sandbox: Sandbox, warehouse: PostgresWarehouse) -
         known = found()
         sandbox.advance(days * DAY)
         if days == 5:
-            sandbox.insert("leads", {"id": "late"}, found_at=after_since(365 + 3))
+            sandbox.insert(
+                "leads",
+                {"id": "late"},
+                found_at=after_since(365 + 3),
+            )
         usual.run()
         assert found() >= known
         assert found() - held() <= {"late"}
@@ -66,12 +84,19 @@ def test_the_life_of_a_project(sandbox: Sandbox, warehouse: PostgresWarehouse) -
         assert held(stream) == {record["id"] for record in sandbox.records(stream)}
 
     # A full refresh that is killed with Meltano.
-    refreshed = pipeline(**pages, TARGET_POSTGRES_DEFAULT_TARGET_SCHEMA="refreshed")
+    refreshed = pipeline(
+        **pages,
+        TARGET_POSTGRES_DEFAULT_TARGET_SCHEMA="refreshed",
+    )
 
     def again() -> set[str]:
         return {*tables_of(warehouse.postgres, "refreshed").get("leads", {})}
 
-    fill(sandbox, **SIZES, latency=0.4)
+    fill(
+        sandbox,
+        **SIZES,
+        latency=0.4,
+    )
     with refreshed.running("--full-refresh") as process:
         poll(lambda: "date_found" in refreshed.kept_state("partial_state"))
         os.killpg(process.pid, signal.SIGKILL)
@@ -82,5 +107,8 @@ def test_the_life_of_a_project(sandbox: Sandbox, warehouse: PostgresWarehouse) -
     refreshed.run("--force")
     assert found() <= again()
     state = json.loads(refreshed.kept_state())["singer_state"]
-    span = (datetime.fromisoformat(START), datetime.fromisoformat(CLOCK))
+    span = (
+        datetime.fromisoformat(START),
+        datetime.fromisoformat(CLOCK),
+    )
     assert covered(state, "leads", "date_found") == [span]

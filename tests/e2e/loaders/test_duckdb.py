@@ -24,7 +24,11 @@ with duckdb.connect(path) as connection:
         connection.execute(statement)
     connection.execute(f"COPY ({query}) TO '{output}' (FORMAT json)")
 """
-SIZES = {**dict.fromkeys(STREAMS, 7), "leads": 250, "custom_signals": 1}
+SIZES = {
+    **dict.fromkeys(STREAMS, 7),
+    "leads": 250,
+    "custom_signals": 1,
+}
 ADA = {
     "id": "ada",
     "full_name": 'Zoë "Ada",\nByron',
@@ -41,8 +45,21 @@ def rows_after(database: Path, *statements: str) -> dict[str, list[Json]]:
         for name in STREAMS
     )
     output = database.with_suffix(".jsonl")
-    command = [*python_of(TARGET), "-c", QUERY, str(database)]
-    subprocess.run([*command, *statements, tables, str(output)], check=True)  # noqa: S603
+    command = [
+        *python_of(TARGET),
+        "-c",
+        QUERY,
+        str(database),
+    ]
+    subprocess.run(  # noqa: S603
+        [
+            *command,
+            *statements,
+            tables,
+            str(output),
+        ],
+        check=True,
+    )
     rows: dict[str, list[Json]] = {name: [] for name in STREAMS}
     for line in output.read_text(encoding="utf-8").split("\n"):
         if line:
@@ -74,7 +91,10 @@ def clearing_statements() -> Iterator[str]:
 
 
 def test_duckdb_holds_what_the_api_holds_and_what_is_left_out_can_be_removed(
-    tap: RunTap, sandbox: Sandbox, config: Json, tmp_path: Path
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    tmp_path: Path,
 ) -> None:
     fill(sandbox, **SIZES)
     sandbox.insert("leads", ADA, found_at=SINCE)

@@ -17,13 +17,26 @@ from tests.support.schemas import Schema
 
 STREAMS = ("leads", "monitored_leads")
 
-ADDRESS = opened(city=TEXT, geo=opened(lat=NUMBER))
+ADDRESS = opened(
+    city=TEXT,
+    geo=opened(lat=NUMBER),
+)
 """What the catalog adds to a lead's company, to have objects three deep."""
 
-COMPANY = {"id": "co", "name": "Acme", "domain": "acme.example"}
+COMPANY = {
+    "id": "co",
+    "name": "Acme",
+    "domain": "acme.example",
+}
 COMPLETE = {
     "full_name": "Ada Lovelace",
-    "company": {**COMPANY, "address": {"city": "Bonn", "geo": {"lat": 50.75}}},
+    "company": {
+        **COMPANY,
+        "address": {
+            "city": "Bonn",
+            "geo": {"lat": 50.75},
+        },
+    },
     "profile": {"url": "https://a.example", "platform": "a"},
     "signal": {"type": "hiring", "observed_at": "2026-03-01T12:00:00.5+05:45"},
     "score": {"value": 87.5, "fit": "high"},
@@ -33,11 +46,33 @@ COMPLETE = {
 CONTENTS: list[Json] = [
     COMPLETE,
     {},
-    {"company": {**COMPANY, "industry": {"code": 5}, "address": {"zip": "1"}}},
+    {
+        "company": {
+            **COMPANY,
+            "industry": {"code": 5},
+            "address": {"zip": "1"},
+        }
+    },
     dict.fromkeys(COMPLETE),
-    {"company": {}, "signal": {}, "score": {}, "new": [1, {"deep": None}]},
-    {"company": {"address": {"city": None, "geo": {"lat": None, "new": True}}}},
-    {**COMPLETE, "company": {"address": None}, "full_name": ""},
+    {
+        "company": {},
+        "signal": {},
+        "score": {},
+        "new": [1, {"deep": None}],
+    },
+    {
+        "company": {
+            "address": {
+                "city": None,
+                "geo": {"lat": None, "new": True},
+            }
+        }
+    },
+    {
+        **COMPLETE,
+        "company": {"address": None},
+        "full_name": "",
+    },
     {"profile": {"url": "https://b.example", "new": {}}},
 ]
 """What leads say at first; in the next run each says what the one after it said."""
@@ -57,11 +92,17 @@ def hashed(stream: str, row: Row) -> Row:
     """Do what these maps do."""
     name = row["full_name"]
     digest = hashlib.md5((name or "").encode(), usedforsecurity=False).hexdigest()
-    masked = {**without("full_name")(row), "full_name": digest if name else None}
+    masked = {
+        **without("full_name")(row),
+        "full_name": digest if name else None,
+    }
     if stream == "monitored_leads":
         return masked
     domain = (row["company"] or {}).get("domain")
-    return {**without("profile")(masked), "domain": domain}
+    return {
+        **without("profile")(masked),
+        "domain": domain,
+    }
 
 
 def catalog(*deselected: str) -> Json:
@@ -71,7 +112,12 @@ def catalog(*deselected: str) -> Json:
     leads["schema"]["properties"]["company"]["properties"] |= {"address": ADDRESS}
     monitored["schema"]["properties"] |= {"full_name": TEXT}
     for name in deselected:
-        select(selected, "leads", *name.split("."), selected=False)
+        select(
+            selected,
+            "leads",
+            *name.split("."),
+            selected=False,
+        )
     return selected
 
 
@@ -127,7 +173,11 @@ def found_row(row: Row) -> Row:
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_each_row_holds_what_the_api_said_last(
-    tap: RunTap, schema: Schema, sandbox: Sandbox, config: Json, kind: Kind
+    tap: RunTap,
+    schema: Schema,
+    sandbox: Sandbox,
+    config: Json,
+    kind: Kind,
 ) -> None:
     config |= kind.settings
     for number in range(2):

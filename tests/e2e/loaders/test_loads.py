@@ -39,7 +39,10 @@ ROWS = sorted(
 
 
 def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
-    tap: RunTap, sandbox: Sandbox, schema: Schema, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    schema: Schema,
+    config: Json,
 ) -> None:
     config |= {"load_receipts": True, "max_retries": 0}
 
@@ -54,7 +57,11 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
     def configure(hours_ago: int, size: int) -> datetime:
         clock = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=hours_ago)
         sizes = dict.fromkeys(STREAMS, size)
-        sandbox.configure(api_key=API_KEY, clock=clock.isoformat(), sizes=sizes)
+        sandbox.configure(
+            api_key=API_KEY,
+            clock=clock.isoformat(),
+            sizes=sizes,
+        )
         return clock
 
     configure(3, 12)
@@ -84,7 +91,11 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
     assert sorted(row[:2] for row in schema.ask(BEHIND)) == ROWS
     configure(1, 12)
     sandbox.faults(
-        status(403, body=f"not for {API_KEY}", stream="leads"),
+        status(
+            403,
+            body=f"not for {API_KEY}",
+            stream="leads",
+        ),
         status(403, stream="signal_agents"),
     )
     run = tap(config, state=empty.state)
@@ -105,15 +116,25 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
 
 
 def test_streams_that_bring_nothing_new_for_days_are_found(
-    tap: RunTap, sandbox: Sandbox, schema: Schema, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    schema: Schema,
+    config: Json,
 ) -> None:
     config |= {"load_receipts": True}
     state = None
     # The API then answers with empty lists.
-    for size, silent in ((100, []), (0, sorted(STREAMS))):
+    for size, silent in (
+        (100, []),
+        (0, sorted(STREAMS)),
+    ):
         clock = datetime.now(UTC).isoformat()
         sizes = dict.fromkeys(STREAMS, size)
-        sandbox.configure(api_key=API_KEY, clock=clock, sizes=sizes)
+        sandbox.configure(
+            api_key=API_KEY,
+            clock=clock,
+            sizes=sizes,
+        )
         run = tap(config, state=state).succeeded()
         state = run.state
         schema.load(run)
@@ -126,7 +147,10 @@ def test_streams_that_bring_nothing_new_for_days_are_found(
 def test_without_the_setting_there_is_no_such_stream(tap: RunTap, config: Json) -> None:
     names = {message["stream"] for message in tap(config, "--test=schema").messages}
     assert names == set(STREAMS)
-    config |= {"load_receipts": True, "stream_maps": {"loads": {"__alias__": "runs"}}}
+    config |= {
+        "load_receipts": True,
+        "stream_maps": {"loads": {"__alias__": "runs"}},
+    }
     messages = tap(config, "--test=schema").succeeded().messages
     assert {message["stream"] for message in messages} == {*STREAMS, "runs"}
     assert "loads: ok" in tap(config, "--test").succeeded().stderr

@@ -29,7 +29,12 @@ class Table:
     """A table, runs of the tap that load it, and the sandbox that they read."""
 
     def __init__(
-        self, schema: Schema, sandbox: Sandbox, config: Json, name: str, size: int = 0
+        self,
+        schema: Schema,
+        sandbox: Sandbox,
+        config: Json,
+        name: str,
+        size: int = 0,
     ) -> None:
         """Let the sandbox hold nothing but so many records of this table."""
         fill(sandbox, **{name: size})
@@ -54,7 +59,10 @@ class Table:
         self._began = max(time.time(), self._began + 1)
         with time_machine.travel(self._began):
             run = run_in_process(
-                self.schema.folder, config, catalog=catalog, state=self.state
+                self.schema.folder,
+                config,
+                catalog=catalog,
+                state=self.state,
             )
         self.schema.load(run, **(target or {}))
         self.state = run.state
@@ -82,7 +90,11 @@ NewTable = Callable[..., Table]
 
 
 @pytest.fixture
-def table(schema: Schema, sandbox: Sandbox, config: Json) -> NewTable:
+def table(
+    schema: Schema,
+    sandbox: Sandbox,
+    config: Json,
+) -> NewTable:
     """Return a function that returns the table of a stream of so many records."""
     return partial(Table, schema, sandbox, config)
 
@@ -126,15 +138,29 @@ def test_inferred_columns_follow_their_sample_until_they_are_frozen(
     table: NewTable,
 ) -> None:
     signals = table("custom_signals")
-    first = {"rank": 5, "active": True, "note": "x"}
+    first = {
+        "rank": 5,
+        "active": True,
+        "note": "x",
+    }
     signals.sandbox.insert("custom_signals", {"id": "a", **first})
     frozen = signals.discover()
     signals.run(catalog=frozen)
-    expected = {**signals.expected(*first)["a"], **first}
+    expected = {
+        **signals.expected(*first)["a"],
+        **first,
+    }
     assert signals.rows()["a"] == expected
 
     # Another first page: a number has become text, and a text a number.
-    signals.sandbox.insert("custom_signals", {"id": "a", "rank": "high", "note": 5})
+    signals.sandbox.insert(
+        "custom_signals",
+        {
+            "id": "a",
+            "rank": "high",
+            "note": 5,
+        },
+    )
     with pytest.raises(AssertionError, match=REFUSED.format("rank")):
         signals.run(catalog=signals.discover())
     assert signals.rows()["a"] == expected
@@ -157,7 +183,8 @@ def test_flattening_needs_new_tables(table: NewTable) -> None:
 def test_an_excluded_column_stays_until_it_is_dropped(table: NewTable) -> None:
     text = section(OF_COLUMNS, "## Keeping names and personal data out")
     (drop,) = re.findall("-- or (.*)", text)
-    leads, config = table("leads", 5), settings_of_tap(text)
+    leads = table("leads", 5)
+    config = settings_of_tap(text)
     leads.run()
     leads.refresh(**config)
     names = {key: row["full_name"] for key, row in leads.rows().items()}
@@ -175,7 +202,11 @@ def test_an_excluded_column_stays_until_it_is_dropped(table: NewTable) -> None:
 def test_a_history_keeps_every_signal_beside_the_newest(table: NewTable) -> None:
     config = settings_of_tap(section(RECIPES, "## Keep earlier signals of a lead"))
     leads = table("leads", 120)
-    leads.sandbox.insert("leads", {"id": "unobserved"}, found_at=SINCE)
+    leads.sandbox.insert(
+        "leads",
+        {"id": "unobserved"},
+        found_at=SINCE,
+    )
     leads.run()
     seen = {}
     for days in (0, 5, 12):
@@ -231,7 +262,13 @@ def test_accounts_that_left_the_queue_are_retired_by_a_full_read_only(
     accounts.refresh(**versions)
     assert gone() == set()
     left = accounts.sandbox.remove("monitored_accounts", *[*expected][:3])
-    accounts.sandbox.faults({"kind": "status", "status": 400, "skip": 2})
+    accounts.sandbox.faults(
+        {
+            "kind": "status",
+            "status": 400,
+            "skip": 2,
+        }
+    )
     broken = accounts.run(**versions)
     assert "HTTP 400" in broken.failed()
     assert broken.records("monitored_accounts")
@@ -240,5 +277,8 @@ def test_accounts_that_left_the_queue_are_retired_by_a_full_read_only(
     accounts.sandbox.faults()
     accounts.refresh(**versions)
     assert gone() == {*left}
-    accounts.refresh(**versions, target={"hard_delete": True})
+    accounts.refresh(
+        **versions,
+        target={"hard_delete": True},
+    )
     assert accounts.rows().keys() == expected.keys() - left

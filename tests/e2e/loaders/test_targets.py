@@ -25,7 +25,11 @@ from tests.support.schemas import Schema
 from tests.support.targets import run_target
 
 SIZES = dict.fromkeys(STREAMS, 7)
-SIZES |= zip(STREAMS, (0, 250, 1, 99, 100, 101), strict=False)
+SIZES |= zip(
+    STREAMS,
+    (0, 250, 1, 99, 100, 101),
+    strict=False,
+)
 
 LONG = "Ωmega 長い文 🚀 \\u00e9\\\\ \\u2028" * 20_000
 ODD_LEADS = (
@@ -37,7 +41,10 @@ ODD_LEADS = (
 
 
 def test_run_after_run_postgres_holds_what_the_api_holds(
-    tap: RunTap, schema: Schema, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    schema: Schema,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     fill(sandbox, **SIZES)
     sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
@@ -46,9 +53,17 @@ def test_run_after_run_postgres_holds_what_the_api_holds(
     for days in (0, 1, 10):
         sandbox.advance(days * DAY)
         # One that is found now, with a signal of long ago.
-        late = {"id": f"late-{days}", "signal": {"observed_at": SINCE}}
+        late = {
+            "id": f"late-{days}",
+            "signal": {"observed_at": SINCE},
+        }
         for stream in ("leads", "signal_accounts"):
-            sandbox.insert(stream, late, found_at=sandbox.now(), observed_at=SINCE)
+            sandbox.insert(
+                stream,
+                late,
+                found_at=sandbox.now(),
+                observed_at=SINCE,
+            )
         run = tap(config, state=state).succeeded()
         state = run.state
         schema.load(run)
@@ -62,7 +77,10 @@ def test_run_after_run_postgres_holds_what_the_api_holds(
 
 
 def test_files_hold_what_the_api_holds_once(
-    tap: RunTap, sandbox: Sandbox, config: Json, tmp_path: Path
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    tmp_path: Path,
 ) -> None:
     fill(sandbox, **SIZES)
     sandbox.insert("leads", *ODD_LEADS)
@@ -103,9 +121,17 @@ class Files(Warehouse):
 def test_a_loader_that_forgets_states_at_records_reads_nothing_again(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    fill(sandbox, leads=250, signal_agents=3)
+    fill(
+        sandbox,
+        leads=250,
+        signal_agents=3,
+    )
     target = "target-jsonl"
-    files = Files(install(tmp_path / "meltano", target), target, tmp_path)
+    files = Files(
+        install(tmp_path / "meltano", target),
+        target,
+        tmp_path,
+    )
     flat = {
         "TAP_LEADINTENT_FLATTENING_ENABLED": "true",
         "TAP_LEADINTENT_FLATTENING_MAX_DEPTH": "1",
@@ -129,7 +155,11 @@ KILLERS: dict[str, tuple[str, Any]] = {
     "Text": ('"only its case differs"', "only its case differs"),
     "x" * 100: ("true", True),
 }  # fmt: skip
-TYPED = {"number": NUMBER, "integer": INTEGER, "time": TIME}
+TYPED = {
+    "number": NUMBER,
+    "integer": INTEGER,
+    "time": TIME,
+}
 FITTING: dict[str, tuple[str, Any]] = {
     "number": ("-2.5e-3", Decimal("-0.0025")),
     "integer": ("9223372036854775807", 2**63 - 1),
@@ -143,12 +173,19 @@ BEYOND: dict[str, tuple[str, Any]] = {
 
 
 def test_values_that_often_break_pipelines(
-    tap: RunTap, schema: Schema, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    schema: Schema,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     catalog = only("custom_signals")
     entries(catalog)["custom_signals"]["schema"]["properties"] |= TYPED
     fill(sandbox)
-    cases = {"killers": KILLERS, "fitting": FITTING, "beyond": BEYOND}
+    cases = {
+        "killers": KILLERS,
+        "fitting": FITTING,
+        "beyond": BEYOND,
+    }
     for name, values in cases.items():
         fields = ", ".join(f'"{field}": {text}' for field, (text, _) in values.items())
         sandbox.insert("custom_signals", f'{{"id": "{name}", {fields}}}')
@@ -156,7 +193,11 @@ def test_values_that_often_break_pipelines(
     schema.load(run)
     tables = schema.tables()
     # The loader's own way checks each record, and inserts row by row.
-    schema.load(run, use_copy=False, validate_records=True)
+    schema.load(
+        run,
+        use_copy=False,
+        validate_records=True,
+    )
     assert schema.tables() == tables
 
     nothing = dict.fromkeys(TYPED)

@@ -10,7 +10,10 @@ from kafka import KafkaConsumer, TopicPartition
 
 def main(address: str, topic: str) -> None:
     """Print the value of each message, partition by partition."""
-    consumer = KafkaConsumer(bootstrap_servers=address, auto_offset_reset="earliest")
+    consumer = KafkaConsumer(
+        bootstrap_servers=address,
+        auto_offset_reset="earliest",
+    )
     partitions = [
         TopicPartition(topic, each) for each in consumer.partitions_for_topic(topic)
     ]

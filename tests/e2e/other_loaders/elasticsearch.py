@@ -16,7 +16,11 @@ Documents = dict[str, dict[str, Json]]
 class _Handler(BaseHTTPRequestHandler):
     documents: Documents
 
-    def _answer(self, status: int, content: Any) -> None:
+    def _answer(
+        self,
+        status: int,
+        content: Any,
+    ) -> None:
         body = json.dumps(content).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -44,7 +48,14 @@ class _Handler(BaseHTTPRequestHandler):
             about = action["index"]
             index = self.documents[about["_index"]]
             index[about.get("_id", f"made by the server {len(index)}")] = source
-            items.append({"index": {"_id": about.get("_id"), "status": 201}})
+            items.append(
+                {
+                    "index": {
+                        "_id": about.get("_id"),
+                        "status": 201,
+                    }
+                }
+            )
         self._answer(200, {"errors": False, "items": items})
 
     def _read(self) -> bytes:
@@ -58,7 +69,11 @@ class _Handler(BaseHTTPRequestHandler):
 def running_elasticsearch() -> Iterator[tuple[int, Documents]]:
     """Serve on a free port; give the port and the documents."""
     documents: Documents = {}
-    handler = type("Handler", (_Handler,), {"documents": documents})
+    handler = type(
+        "Handler",
+        (_Handler,),
+        {"documents": documents},
+    )
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

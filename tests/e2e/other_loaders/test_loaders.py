@@ -29,13 +29,19 @@ from tests.support.in_process import typed_catalog
 from tests.support.rows import expected_rows, instant
 from tests.support.runs import DAY, SINCE, fill
 
-SIZES = {**dict.fromkeys(STREAMS, 60), "leads": 1_200}
+SIZES = {
+    **dict.fromkeys(STREAMS, 60),
+    "leads": 1_200,
+}
 ODD = {
     "id": "odd",
     "full_name": 'Zoë "Ada",\r\nByron\\n;\t🚀 \u2028',
     "title": "",
     "score": {"value": 0.30000000000000004},
-    "new": {"": [[], [2.5], {}, None, True], "big": 2**60},
+    "new": {
+        "": [[], [2.5], {}, None, True],
+        "big": 2**60,
+    },
 }
 
 # A column of numbers: without a value, and with all digits of a double.
@@ -49,7 +55,11 @@ def arguments(loader: Loader) -> list[str | Path]:
     """Return the command line of a loader."""
     path = loader.folder.parent / "config.json"
     path.write_text(json.dumps(loader.settings()), encoding="utf-8")
-    return [loader.programs / (loader.program or loader.name), "--config", path]
+    return [
+        loader.programs / (loader.program or loader.name),
+        "--config",
+        path,
+    ]
 
 
 def start(loader: Loader) -> subprocess.Popen[bytes]:
@@ -61,7 +71,10 @@ def start(loader: Loader) -> subprocess.Popen[bytes]:
             stdout=subprocess.PIPE,
             stderr=log,
             cwd=loader.folder.parent,
-            env={**os.environ, **loader.variables()},
+            env={
+                **os.environ,
+                **loader.variables(),
+            },
         )
 
 
@@ -109,14 +122,22 @@ def read(value: Any, schema: Json) -> Any:
     return value
 
 
-def wanted(loader: Loader, value: Any, schema: Json) -> Any:
+def wanted(
+    loader: Loader,
+    value: Any,
+    schema: Json,
+) -> Any:
     """Return what a cell must be that has this value in the API."""
     if isinstance(value, str) and "string" in schema["type"]:
         value = instant(value) if "format" in schema else loader.text(value)
     return loader.cell(value, schema)
 
 
-def assert_loaded(loader: Loader, sandbox: Sandbox, catalog: Json) -> dict[str, Json]:
+def assert_loaded(
+    loader: Loader,
+    sandbox: Sandbox,
+    catalog: Json,
+) -> dict[str, Json]:
     """Compare every cell of each table with the API; return the newest leads by id."""
     newest: dict[str, Json] = {}
     for stream in STREAMS:
@@ -153,13 +174,26 @@ def test_every_cell_after_a_kill_and_an_update(  # noqa: PLR0913, PLR0917 - fixt
     if kind.loses_confirmed_rows:
         assert not loader.rows("leads")
         state = None
-    run = tap(config, state=state, catalog=catalog).succeeded()
+    run = tap(
+        config,
+        state=state,
+        catalog=catalog,
+    ).succeeded()
     state = load(loader, run.stdout)
     before = assert_loaded(loader, sandbox, catalog)
     sandbox.advance(10 * DAY)
     now = sandbox.now()
-    sandbox.insert("leads", {**ODD, "title": "CTO"}, found_at=now, observed_at=now)
-    run = tap(config, state=state, catalog=catalog).succeeded()
+    sandbox.insert(
+        "leads",
+        {**ODD, "title": "CTO"},
+        found_at=now,
+        observed_at=now,
+    )
+    run = tap(
+        config,
+        state=state,
+        catalog=catalog,
+    ).succeeded()
     assert load(loader, run.stdout)
     assert assert_loaded(loader, sandbox, catalog) != before
 

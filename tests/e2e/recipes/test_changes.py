@@ -39,7 +39,12 @@ def test_masking(walk: Walk) -> None:
     walk.shell(f"meltano config set tap-leadintent _schema '{json.dumps(title)}'", RUN)
     walk.sandbox.remove("monitored_leads", "gone")
     (erased,) = lines_of("recipes.md", "## A person who must not come back")
-    walk.shell(erased, masked, erased.replace("lead_123", "lead_124"), refresh)
+    walk.shell(
+        erased,
+        masked,
+        erased.replace("lead_123", "lead_124"),
+        refresh,
+    )
     schema = walk.shell.plugin("extractors")["schema"]
     assert schema["monitored_leads"].keys() == {"title", "email"}
     assert walk.shell.config()["stream_maps"].keys() == {"leads", "monitored_leads"}
@@ -58,11 +63,25 @@ def test_masking(walk: Walk) -> None:
 
 def test_left_out_fields(walk: Walk) -> None:
     """Also fields that have a column by now, and one that had a column once."""
-    references = [{"url": "of.example/ada", "text": "Ada"}, {"text": "no url"}]
-    person = {"full_name": "Ada Byron", "profile": {"url": "of.example/ada"}}
-    lead = {"id": "l", **person, "qualification": {"references": references}}
+    references = [
+        {"url": "of.example/ada", "text": "Ada"},
+        {"text": "no url"},
+    ]
+    person = {
+        "full_name": "Ada Byron",
+        "profile": {"url": "of.example/ada"},
+    }
+    lead = {
+        "id": "l",
+        **person,
+        "qualification": {"references": references},
+    }
     walk.sandbox.insert("leads", lead, found_at=SINCE)
-    monitored = {"id": "m", "email": "ada@example.com", **person}
+    monitored = {
+        "id": "m",
+        "email": "ada@example.com",
+        **person,
+    }
     walk.sandbox.insert("monitored_leads", monitored, activity_at=SINCE)
     (typed, _) = lines_of("columns.md", "## Typed columns for undocumented streams")
     (history,) = lines_of("recipes.md", "## Keep earlier signals of a lead")
@@ -78,7 +97,11 @@ def test_left_out_fields(walk: Walk) -> None:
     assert names == [(SIZES["monitored_leads"] + 1,)]
     before = walk.tables()
     walk.shell(excluded, RUN, statements)
-    tables = ["leads", "leads_history", "monitored_leads"]
+    tables = [
+        "leads",
+        "leads_history",
+        "monitored_leads",
+    ]
     assert sorted(walk.tables_with("Ada Byron")) == tables
     walk.ask((walk.shell.project / "output/clear.sql").read_text("utf-8"))
     for value in ("Ada Byron", "ada@example.com"):
@@ -116,7 +139,11 @@ def test_filters_and_leaving_accounts(walk: Walk) -> None:
     walk.shell(filters, reset, leaving)
     account = raw_records(walk.sandbox, "monitored_accounts")[0]["id"]
     walk.sandbox.remove("monitored_accounts", account)
-    wanted = {"id": "w", "sheet": {"id": "sht_1"}, "country_code": "AT"}
+    wanted = {
+        "id": "w",
+        "sheet": {"id": "sht_1"},
+        "country_code": "AT",
+    }
     walk.sandbox.insert("leads", wanted, found_at=SINCE)
     assert "leads: 1 record, " in walk.shell(RUN), "the filters leave it alone"
     table = rows_of(walk.postgres, "tap_leadintent", "monitored_accounts")
@@ -135,7 +162,11 @@ def test_maps(walk: Walk) -> None:
     (several,) = lines_of("recipes.md", "## Several stream maps")
     for lead in ("lead_123", "lead_124"):
         person = {"id": lead, "full_name": f"Ada {lead}"}
-        walk.sandbox.insert("leads", person, found_at=walk.sandbox.now())
+        walk.sandbox.insert(
+            "leads",
+            person,
+            found_at=walk.sandbox.now(),
+        )
     walk.shell(history, RUN)
     tables = walk.tables()
     assert tables["leads"] == expected_rows(walk.sandbox, "leads")
@@ -159,7 +190,12 @@ def test_organizations(walk: Walk) -> None:
     acme_lines, column = lines_of("recipes.md", "## Several organizations")
     with running_sandbox() as acme:
         sizes = dict.fromkeys(STREAMS, 10)
-        acme.configure(api_key="of-acme-1", clock=CLOCK, since=SINCE, sizes=sizes)
+        acme.configure(
+            api_key="of-acme-1",
+            clock=CLOCK,
+            since=SINCE,
+            sizes=sizes,
+        )
         # Another organization has its own key, and here also its own address.
         there = f"export TAP_LEADINTENT_ACME_BASE_URL={acme.url}"
         lines = acme_lines.replace("the key of Acme", "of-acme-1")
@@ -172,4 +208,7 @@ def test_organizations(walk: Walk) -> None:
     assert names == {"acme"}
     walk.clean("recipes.md", "## Several organizations")
     counts = "SELECT organization, count(*) FROM leads_of_all GROUP BY 1 ORDER BY 1"
-    assert walk.ask(counts) == [("acme", 10), ("first", SIZES["leads"])]
+    assert walk.ask(counts) == [
+        ("acme", 10),
+        ("first", SIZES["leads"]),
+    ]

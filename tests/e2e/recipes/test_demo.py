@@ -31,7 +31,9 @@ def folder() -> Iterator[Path]:
 
 @pytest.mark.long
 def test_the_demo_shows_the_database_and_leaves_a_project(
-    folder: Path, packages: Path, sandbox: Sandbox
+    folder: Path,
+    packages: Path,
+    sandbox: Sandbox,
 ) -> None:
     (wheel,) = packages.glob("*.whl")
     uv("venv", "--python", sys.executable, folder.parent / "environment")
@@ -64,17 +66,36 @@ def test_the_demo_shows_the_database_and_leaves_a_project(
     )
     lines = re.findall(r"^  (\S.*)$", steps, re.MULTILINE)
     first, *others = (line for line in lines if " config set " not in line)
-    sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 20))
-    read = {"BASE_URL": sandbox.url, "API_KEY": API_KEY, "START_DATE": SINCE}
+    sandbox.configure(
+        api_key=API_KEY,
+        sizes=dict.fromkeys(STREAMS, 20),
+    )
+    read = {
+        "BASE_URL": sandbox.url,
+        "API_KEY": API_KEY,
+        "START_DATE": SINCE,
+    }
     own = prefixed(read)
     with subprocess.Popen(  # noqa: S602 - what the demo printed
-        f"exec {first}", shell=True, stdout=subprocess.PIPE, text=True
+        f"exec {first}",
+        shell=True,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as server:
         assert server.stdout
         assert "until Ctrl-C" in server.stdout.readline()
         url = dotenv_values(folder / ".env")["TARGET_POSTGRES_SQLALCHEMY_URL"]
         assert url
-        subprocess.run(["/bin/sh", "-e", "-c", "\n".join(others)], env=own, check=True)  # noqa: S603
+        subprocess.run(  # noqa: S603
+            [
+                "/bin/sh",
+                "-e",
+                "-c",
+                "\n".join(others),
+            ],
+            env=own,
+            check=True,
+        )
         with psycopg.connect(url.replace("+psycopg", "")) as connection:
             query = "SELECT count(*) FROM tap_leadintent.leads"
             assert connection.execute(query).fetchall() == [(20,)]
@@ -128,15 +149,27 @@ def test_a_folder_with_other_files_is_not_changed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("origin", "package"),
     [
-        ({"url": "file:///a%20b", "dir_info": {"editable": True}}, "-e '/a b'"),
         (
-            {"url": "https://a.b/c", "vcs_info": {"vcs": "git", "commit_id": "1f"}},
+            {
+                "url": "file:///a%20b",
+                "dir_info": {"editable": True},
+            },
+            "-e '/a b'",
+        ),
+        (
+            {
+                "url": "https://a.b/c",
+                "vcs_info": {"vcs": "git", "commit_id": "1f"},
+            },
             "tap-leadintent@git+https://a.b/c@1f",
         ),
     ],
 )
 def test_the_tap_is_installed_from_the_source_of_the_demo(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: object, package: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    origin: object,
+    package: str,
 ) -> None:
     installed = SimpleNamespace(read_text=lambda _name: json.dumps(origin))
     monkeypatch.setattr(project, "distribution", lambda _name: installed)

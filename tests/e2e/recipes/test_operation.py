@@ -43,10 +43,18 @@ def test_the_script_says_what_failed_and_what_changed(walk: Walk) -> None:
     only_leads = "export TAP_LEADINTENT__SELECT='[\"leads.*\"]'"
     (clock,) = run(walk, only_leads)
     assert "clock" in clock
-    changes = {"score": {"value": "high"}, "company": "Acme", "fullname": "Ada"}
+    changes = {
+        "score": {"value": "high"},
+        "company": "Acme",
+        "fullname": "Ada",
+    }
     for number in range(2):
         changed = {"id": f"odd-{number}", **changes}
-        walk.sandbox.insert("leads", changed, found_at=walk.sandbox.now())
+        walk.sandbox.insert(
+            "leads",
+            changed,
+            found_at=walk.sandbox.now(),
+        )
         walk.sandbox.advance(60)
         printed = run(walk, only_leads)
         # The second time, it is known.
@@ -101,7 +109,11 @@ def test_the_script_fails_if_the_loader_ends_first_with_0(walk: Walk) -> None:
     early.write_text("#!/bin/sh\nhead -n 1 > /dev/null\n", encoding="utf-8")
     early.chmod(0o755)
     project = walk.shell.file()
-    loader = {"name": "target-early", "namespace": "early", "executable": str(early)}
+    loader = {
+        "name": "target-early",
+        "namespace": "early",
+        "executable": str(early),
+    }
     project["plugins"]["loaders"].append(loader)
     walk.shell.write(project)
     fill(walk, latency_seconds=0.5)
@@ -116,9 +128,19 @@ def test_the_script_fails_if_the_loader_ends_first_with_0(walk: Walk) -> None:
 
 
 def can_make_namespaces() -> bool:
-    command = ["unshare", "--pid", "--fork", "--mount-proc", "true"]
+    command = [
+        "unshare",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+        "true",
+    ]
     try:
-        done = subprocess.run(command, check=False, capture_output=True)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            command,
+            check=False,
+            capture_output=True,
+        )
     except FileNotFoundError:
         return False
     return done.returncode == 0
@@ -128,10 +150,26 @@ def can_make_namespaces() -> bool:
 def test_the_script_can_be_stopped_as_process_1(walk: Walk) -> None:
     shutil.copy(SCRIPT, walk.shell.project)
     fill(walk, latency_seconds=0.5)
-    script = ["sh", "run.sh", "tap-leadintent", "target-postgres"]
-    command = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", *script]
+    script = [
+        "sh",
+        "run.sh",
+        "tap-leadintent",
+        "target-postgres",
+    ]
+    command = [
+        "unshare",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+        "--kill-child",
+        *script,
+    ]
     settings = environment(**walk.shell.variables)
-    with child(command, cwd=walk.shell.project, env=settings) as process:
+    with child(
+        command,
+        cwd=walk.shell.project,
+        env=settings,
+    ) as process:
         # A part of the leads has been requested.
         poll(lambda: len(walk.sandbox.requests()) > 20)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
@@ -161,7 +199,13 @@ def test_crontab(walk: Walk) -> None:
     ]
     for command in commands:
         there = command.replace("/srv/leads", str(walk.shell.project))
-        words = ["env", "-i", "HOME=/root", "SHELL=/bin/sh", *settings]
+        words = [
+            "env",
+            "-i",
+            "HOME=/root",
+            "SHELL=/bin/sh",
+            *settings,
+        ]
         printed = walk.shell(shlex.join([*words, "/bin/sh", "-c", there]))
         assert "clock" in printed or command == commands[1]
         assert walk.tables("leads_prod")["leads"] == expected_rows(
@@ -206,7 +250,11 @@ def test_container(walk: Walk, installed: Path) -> None:
     (own / "pyproject.toml").write_text(OWN, encoding="utf-8")
     (own / "own.py").write_text("def main(): print('mine')\n", encoding="utf-8")
     project = walk.shell.file()
-    utility = {"name": "own", "namespace": "own", "pip_url": "./own"}
+    utility = {
+        "name": "own",
+        "namespace": "own",
+        "pip_url": "./own",
+    }
     project["plugins"]["utilities"] = [{**utility, "executable": "own"}]
     walk.shell.write(project)
     home = make_image(walk, installed)
@@ -218,7 +266,11 @@ def test_container(walk: Walk, installed: Path) -> None:
     variables = [*env, f"MELTANO_DATABASE_URI='{walk.postgres.url}'"]
     lines = [f"export {each}" for each in variables]
     assert "mine" in walk.shell(*lines, "meltano invoke own", folder=home / "leads")
-    walk.shell(*lines, " ".join(command), folder=home / "leads")
+    walk.shell(
+        *lines,
+        " ".join(command),
+        folder=home / "leads",
+    )
     for stream in STREAMS:
         assert walk.tables()[stream] == expected_rows(walk.sandbox, stream)
     states = walk.ask("SELECT state_id FROM public.state")

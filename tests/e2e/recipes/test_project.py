@@ -17,7 +17,11 @@ from tests.support.walk import DOCS, RUN, SIZES, Walk, lines_of
 pytestmark = pytest.mark.long
 LOGGED = 'import sys\nprint("This is the newer code.", file=sys.stderr)\n'
 # A run without them would be one of another definition.
-SOME_DEFAULTS = {"load_method": "upsert", "use_copy": True, "validate_records": False}
+SOME_DEFAULTS = {
+    "load_method": "upsert",
+    "use_copy": True,
+    "validate_records": False,
+}
 
 
 ADD_ALL = "git init --quiet && git add --all && git ls-files"
@@ -27,7 +31,11 @@ def test_readme(walk: Walk) -> None:
     repository = Repository(walk.shell.folder / "repository")
     shutil.copy(ROOT / "uv.lock", repository.folder)
     repository.commit()
-    repository.git("clone", ".", str(walk.shell.folder / "clone"))
+    repository.git(
+        "clone",
+        ".",
+        str(walk.shell.folder / "clone"),
+    )
     (lines,) = blocks(section(README, "## With your key"), "sh")
     # It fails if there is something to do, which does not keep a reader from going on.
     lines = lines.replace("-check\n", "-check || true\n")
@@ -46,7 +54,8 @@ def test_readme(walk: Walk) -> None:
 
 
 def test_install(new_walk: Walk) -> None:
-    walk, shell = new_walk, new_walk.shell
+    walk = new_walk
+    shell = new_walk.shell
     (_, first, _new_terminal) = lines_of("install.md", "## A new project")
     # It fails if there is something to do, which does not keep a reader from going on.
     shell(first.replace(":check\n", ":check || true\n"))
@@ -67,11 +76,16 @@ def test_install(new_walk: Walk) -> None:
 def test_upgrade(walk: Walk) -> None:
     shell = walk.shell
     repository = Repository(shell.folder / "repository")
-    repository.git("clone", ".", str(shell.folder / "clone"))
+    repository.git(
+        "clone",
+        ".",
+        str(shell.folder / "clone"),
+    )
     # It replaces the plugin, in a folder that no other test uses.
     (shell.project / ".meltano/extractors/tap-leadintent").unlink()
     # A definition of old, with a setting that is gone, and an extra.
-    project, config = shell.file(), shell.config()
+    project = shell.file()
+    config = shell.config()
     extractor = project["plugins"]["extractors"][0]
     extractor["settings"][0]["name"] = "a_setting_of_old"
     pip_url = extractor["pip_url"]
@@ -140,7 +154,11 @@ def test_warehouses(walk: Walk) -> None:
     home = walk.shell.folder
     assert "BEGIN PUBLIC KEY" in walk.shell(f"export HOME={home}", keys)
     add = lines_of("warehouses.md")[0]
-    walk.shell(add.replace("target-snowflake", "target-duckdb"), duckdb, files)
+    walk.shell(
+        add.replace("target-snowflake", "target-duckdb"),
+        duckdb,
+        files,
+    )
     assert (walk.shell.project / "output/leads.duckdb").exists()
     assert "leads.duckdb" not in walk.shell(ADD_ALL)
     output = (walk.shell.project / "output").iterdir()
@@ -173,7 +191,11 @@ def test_another_package_of_the_name_never_runs(
 
 def test_no_page_installs_the_tap_by_its_name() -> None:
     by_name = re.compile(r"(--from|install.*) '?tap-leadintent\b(?!-demo)")
-    for page in [README, *DOCS.rglob("*.md"), *DOCS.rglob("Dockerfile")]:
+    for page in [
+        README,
+        *DOCS.rglob("*.md"),
+        *DOCS.rglob("Dockerfile"),
+    ]:
         for block in [*blocks(page.read_text("utf-8"), "sh")]:
             assert not by_name.search(block), page
 
@@ -182,7 +204,11 @@ def test_scaling(walk: Walk) -> None:
     shards = lines_of("scaling.md", "## A backfill on several machines")
     for month in ("03", "09"):
         at = f"2025-{month}-01T00:00:00Z"
-        walk.sandbox.insert("leads", {"id": f"of-{month}"}, found_at=at)
+        walk.sandbox.insert(
+            "leads",
+            {"id": f"of-{month}"},
+            found_at=at,
+        )
     (walk.shell.folder / "meltano-state").mkdir()
     walk.shell(RUN)
     for lines in shards:

@@ -22,7 +22,11 @@ def run_of(environment: str) -> str:
     return f"{command} > {environment}.log 2>&1 && {done}"
 
 
-def ended(walk: Walk, environment: str, what: str) -> str:
+def ended(
+    walk: Walk,
+    environment: str,
+    what: str,
+) -> str:
     """Return how the last run of an environment has ended: its code, or its log."""
     return (walk.shell.project / f"{environment}.{what}").read_text(encoding="utf-8")
 

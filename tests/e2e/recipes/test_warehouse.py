@@ -10,7 +10,8 @@ from tests.support.pages import ROOT, section
 from tests.support.runs import CLOCK
 from tests.support.walk import RUN, SIZES, START_DATE, Walk
 
-RUNS, LOGS = ROOT / "docs/runs.md", "## What a run logs"
+RUNS = ROOT / "docs/runs.md"
+LOGS = "## What a run logs"
 
 
 def assert_reads_well(bookmarks: Json, source: str) -> None:
@@ -41,7 +42,11 @@ def assert_has_figures(text: str, sizes: dict[str, int]) -> None:
     assert metrics >= {"record_count", "sync_duration"}
     assert "http_request_duration" not in metrics
     events = {_shape(line["event"]) for line in lines if "event" in line}
-    (shown,) = re.findall(r"```text\n(.*?)```", section(RUNS, LOGS), re.DOTALL)
+    (shown,) = re.findall(
+        r"```text\n(.*?)```",
+        section(RUNS, LOGS),
+        re.DOTALL,
+    )
     # A run of a few seconds logs no progress.
     ended = [line for line in shown.splitlines() if "so far" not in line]
     assert {_shape(line.partition("] tap-leadintent ")[2]) for line in ended} <= events
@@ -49,7 +54,11 @@ def assert_has_figures(text: str, sizes: dict[str, int]) -> None:
 
 def _shape(line: str) -> str:
     """Return a line without its figures."""
-    return re.sub(r"\d[\d,.:TZ-]*", "0", re.sub(r", [\d.]+ s of waiting", "", line))
+    return re.sub(
+        r"\d[\d,.:TZ-]*",
+        "0",
+        re.sub(r", [\d.]+ s of waiting", "", line),
+    )
 
 
 @pytest.mark.long

@@ -27,7 +27,10 @@ from tests.support.runs import SINCE, fill, poll
 from tests.support.walk import lines_of
 
 EXAMPLES = ROOT / "docs/examples"
-SIZES = {**dict.fromkeys(STREAMS, 30), "leads": 1000}
+SIZES = {
+    **dict.fromkeys(STREAMS, 30),
+    "leads": 1000,
+}
 DAGSTER = """\
 concurrency:
   pools:
@@ -62,11 +65,17 @@ def made(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
 
 @pytest.fixture
 def project(
-    sandbox: Sandbox, warehouse: PostgresWarehouse, tmp_path: Path
+    sandbox: Sandbox,
+    warehouse: PostgresWarehouse,
+    tmp_path: Path,
 ) -> Callable[..., dict[str, str]]:
     """Make a project with run.sh; return the variables of its runner."""
 
-    def make(schema: str, programs: Path, **more: str) -> dict[str, str]:
+    def make(
+        schema: str,
+        programs: Path,
+        **more: str,
+    ) -> dict[str, str]:
         folder = tmp_path / "project"
         folder.mkdir()
         for file in (ROOT / "meltano.yml", EXAMPLES / "run.sh"):
@@ -83,7 +92,13 @@ def project(
             "MELTANO_AUTO_INSTALL": "false",
             "MELTANO_DATABASE_URI": database,
             "MELTANO_SYS_DIR_ROOT": str(system),
-            "PATH": os.pathsep.join([str(programs), SCRIPTS, os.environ["PATH"]]),
+            "PATH": os.pathsep.join(
+                [
+                    str(programs),
+                    SCRIPTS,
+                    os.environ["PATH"],
+                ]
+            ),
             **more,
         }
 
@@ -98,14 +113,23 @@ def assert_stops_and_continues(
 ) -> None:
     """Stop a run in its middle; the next one is not refused, and loads every row."""
     schema = variables["TARGET_POSTGRES_DEFAULT_TARGET_SCHEMA"]
-    fill(sandbox, latency=2, **SIZES)
+    fill(
+        sandbox,
+        latency=2,
+        **SIZES,
+    )
     options: dict[str, Any] = {"env": dict(variables), "cwd": ROOT}
     with child(command, **options) as process:
         poll(lambda: len(sandbox.requests()) > 3, 5 * TIMEOUT)
         process.send_signal(signal.SIGTERM)
         assert process.wait(TIMEOUT) != 0
     fill(sandbox, **SIZES)
-    subprocess.run(command, check=True, timeout=5 * TIMEOUT, **options)  # noqa: S603
+    subprocess.run(  # noqa: S603
+        command,
+        check=True,
+        timeout=5 * TIMEOUT,
+        **options,
+    )
     for stream in STREAMS:
         held = rows_by_id(warehouse.postgres, schema, stream)
         assert held == expected_rows(sandbox, stream)
@@ -124,7 +148,11 @@ def test_dagster(
     (home / "dagster.yaml").write_text(DAGSTER, encoding="utf-8")
     variables = project("dagster", programs, DAGSTER_HOME=str(home))
     example = EXAMPLES / "runners/dagster_leadintent.py"
-    command: list[str | Path] = [programs / "dagster", "asset", "materialize"]
+    command: list[str | Path] = [
+        programs / "dagster",
+        "asset",
+        "materialize",
+    ]
     command += ["--select", "leadintent", "-f", example]
     assert_stops_and_continues(command, variables, sandbox, warehouse)
     # A failed run is a failed step.
@@ -135,7 +163,11 @@ def test_dagster(
     at_once.write_text(text, encoding="utf-8")
     command[-1] = at_once
     done = subprocess.run(  # noqa: S603
-        command, env=variables, check=False, capture_output=True, timeout=5 * TIMEOUT
+        command,
+        env=variables,
+        check=False,
+        capture_output=True,
+        timeout=5 * TIMEOUT,
     )
     assert done.returncode == 1
     assert b"HTTP 401" in done.stdout + done.stderr
@@ -158,7 +190,11 @@ def test_prefect(
         PYTHONPATH=str(EXAMPLES / "runners"),
     )
     once = "import prefect_leadintent; prefect_leadintent.leadintent()"
-    command: list[str | Path] = [programs / "python", "-c", once]
+    command: list[str | Path] = [
+        programs / "python",
+        "-c",
+        once,
+    ]
     assert_stops_and_continues(command, variables, sandbox, warehouse)
 
 
@@ -217,11 +253,17 @@ def in_utc(row: dict[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def test_dlt(
-    sandbox: Sandbox, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    sandbox: Sandbox,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     programs = made(tmp_path_factory, "dlt")
     fill(sandbox, **SIZES)
-    settings = {"base_url": sandbox.url, "api_key": API_KEY, "start_date": SINCE}
+    settings = {
+        "base_url": sandbox.url,
+        "api_key": API_KEY,
+        "start_date": SINCE,
+    }
     (tmp_path / "config.json").write_text(json.dumps(settings), encoding="utf-8")
     (tmp_path / "print_table.py").write_text(PRINT_TABLE, encoding="utf-8")
     variables = {
@@ -277,7 +319,10 @@ def webhook() -> Iterator[tuple[str, list[Any]]]:
             self.end_headers()
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(
+            target=server.serve_forever,
+            daemon=True,
+        ).start()
         yield f"http://127.0.0.1:{server.server_port}", posted
         server.shutdown()
 
@@ -290,7 +335,11 @@ def test_the_alert_in_slack(tmp_path: Path, code: int) -> None:
     (tmp_path / "output").mkdir()
     with webhook() as (address, posted):
         lines = f"export SLACK_WEBHOOK={address}\n{lines}"
-        done = subprocess.run(["/bin/sh", "-c", lines], cwd=tmp_path, check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            ["/bin/sh", "-c", lines],
+            cwd=tmp_path,
+            check=False,
+        )
     assert done.returncode == code
     text = {"text": 'tap: "no" \\ key\nGrüße\n'}
     assert posted == ([("application/json", text)] if code else [])
@@ -298,15 +347,31 @@ def test_the_alert_in_slack(tmp_path: Path, code: int) -> None:
 
 def test_the_units_of_systemd(tmp_path: Path) -> None:
     """Without an option, the command exits with 0 in spite of a misspelled name."""
-    verify = ["systemd-analyze", "verify", "--recursive-errors=no"]
+    verify = [
+        "systemd-analyze",
+        "verify",
+        "--recursive-errors=no",
+    ]
     for unit in (EXAMPLES / "runners").glob("leadintent.*"):
         shutil.copy(unit, tmp_path)
     units = ["./leadintent.service", "./leadintent.timer"]
-    options: dict[str, Any] = {"cwd": tmp_path, "capture_output": True, "text": True}
-    done = subprocess.run([*verify, *units], check=False, **options)  # noqa: S603
+    options: dict[str, Any] = {
+        "cwd": tmp_path,
+        "capture_output": True,
+        "text": True,
+    }
+    done = subprocess.run(  # noqa: S603
+        [*verify, *units],
+        check=False,
+        **options,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     service = tmp_path / "leadintent.service"
     text = service.read_text("utf-8").replace("TimeoutStopSec", "TimeoutStopSecs")
     service.write_text(text, encoding="utf-8")
-    refused = subprocess.run([*verify, *units], check=False, **options)  # noqa: S603
+    refused = subprocess.run(  # noqa: S603
+        [*verify, *units],
+        check=False,
+        **options,
+    )
     assert refused.returncode == 1

@@ -12,7 +12,11 @@ import boto3
 import duckdb
 
 
-def main(url: str, folder: str, query: str) -> None:
+def main(
+    url: str,
+    folder: str,
+    query: str,
+) -> None:
     """Print the rows."""
     client = boto3.client(
         "s3",
@@ -24,8 +28,15 @@ def main(url: str, folder: str, query: str) -> None:
     for page in client.get_paginator("list_objects_v2").paginate(Bucket="lake"):
         for found in page.get("Contents", []):
             path = Path(folder, found["Key"])
-            path.parent.mkdir(parents=True, exist_ok=True)
-            client.download_file("lake", found["Key"], str(path))
+            path.parent.mkdir(
+                parents=True,
+                exist_ok=True,
+            )
+            client.download_file(
+                "lake",
+                found["Key"],
+                str(path),
+            )
     duckdb.execute("SET timezone = 'UTC'")
     selected = query.replace("s3://lake", folder)
     output = Path(folder, "rows.jsonl")

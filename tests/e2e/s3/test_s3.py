@@ -55,7 +55,13 @@ def read(row: Row) -> Row:
 
 
 def test_files_of_parquet_hold_what_the_api_holds(sandbox: Sandbox, lake: Lake) -> None:
-    fill(sandbox, **{**dict.fromkeys(STREAMS, 60), "leads": 250})
+    fill(
+        sandbox,
+        **{
+            **dict.fromkeys(STREAMS, 60),
+            "leads": 250,
+        },
+    )
     pipeline = Pipeline(lake, sandbox, "parquet", **FLAT)
     pipeline.run()
     sandbox.advance(10 * DAY)
@@ -80,7 +86,13 @@ def test_files_of_parquet_hold_what_the_api_holds(sandbox: Sandbox, lake: Lake) 
 def test_parquet_without_flattening_fails(sandbox: Sandbox, lake: Lake) -> None:
     fill(sandbox, leads=3)
     select = {"TAP_LEADINTENT__SELECT": '["leads.*"]'}
-    pipeline = Pipeline(lake, sandbox, "nested", TARGET_S3_PREFIX="nested", **select)
+    pipeline = Pipeline(
+        lake,
+        sandbox,
+        "nested",
+        TARGET_S3_PREFIX="nested",
+        **select,
+    )
     with pytest.raises(DemoError, match="ended with exit code 1"):
         pipeline.run()
     assert json.dumps(lake.ask("SELECT * FROM glob('s3://lake/nested/**/*')")) == "[]"

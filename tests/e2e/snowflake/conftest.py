@@ -49,7 +49,11 @@ class SnowflakeWarehouse(Warehouse):
             for rows in printed_by(self.programs, program, self.port, *statements)
         ]
 
-    def types(self, schema: str, *tables: str) -> list[dict[str, str]]:
+    def types(
+        self,
+        schema: str,
+        *tables: str,
+    ) -> list[dict[str, str]]:
         """Return the type of each column of each table."""
         described = self.ask(*(f"describe table {schema}.{name}" for name in tables))
         return [
@@ -57,7 +61,11 @@ class SnowflakeWarehouse(Warehouse):
             for columns in described
         ]
 
-    def rows(self, schema: str, *tables: str) -> list[list[dict[str, Any]]]:
+    def rows(
+        self,
+        schema: str,
+        *tables: str,
+    ) -> list[list[dict[str, Any]]]:
         """Read tables; VARIANT as JSON, times as times."""
         types = self.types(schema, *tables)
         selected = self.ask(*map(partial(_select, schema), tables, types))
@@ -70,7 +78,11 @@ class SnowflakeWarehouse(Warehouse):
         ]
 
 
-def _select(schema: str, table: str, types: dict[str, str]) -> str:
+def _select(
+    schema: str,
+    table: str,
+    types: dict[str, str],
+) -> str:
     # As text, since the stand-in sends 1970 for a time that is null.
     columns = ", ".join(
         f"{name}::VARCHAR as {name}" if kind.startswith("TIMESTAMP") else name
@@ -95,7 +107,11 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnowflakeWar
     key = folder / "key.p8"
     # As docs/warehouses.md says.
     make = "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out"
-    subprocess.run([*make.split(), key], check=True, capture_output=True)  # noqa: S603
+    subprocess.run(  # noqa: S603
+        [*make.split(), key],
+        check=True,
+        capture_output=True,
+    )
     system = install(folder / "meltano", _TARGET)
     with serving(programs, _HERE / "server.py") as port:
         credentials = {"TARGET_SNOWFLAKE_PRIVATE_KEY_PATH": str(key)}

@@ -61,7 +61,8 @@ def translated(statement: str) -> list[str]:
         return [statement]
     name = home[1]
     # One for each upload, as the target loads several streams at once.
-    lines, rows = f'TESTDB.PUBLIC."{name} lines"', f'TESTDB.PUBLIC."{name} rows"'
+    lines = f'TESTDB.PUBLIC."{name} lines"'
+    rows = f'TESTDB.PUBLIC."{name} rows"'
     if statement.startswith("put "):
         return [_HOME.sub(f"@{_STAGE}/{name}", statement)]
     if statement.startswith("remove "):
@@ -87,7 +88,11 @@ def translated(statement: str) -> list[str]:
     raise ValueError(f"no translation for: {statement}")
 
 
-async def _translating(scope: Message, receive: Receive, send: Send) -> None:
+async def _translating(
+    scope: Message,
+    receive: Receive,
+    send: Send,
+) -> None:
     if scope["type"] != "http" or scope["path"] != _QUERY:
         await app(scope, receive, send)
         return
@@ -105,7 +110,10 @@ async def _translating(scope: Message, receive: Receive, send: Send) -> None:
     async def ask(statement: str, send: Send) -> None:
         body = json.dumps({**query, "sqlText": statement}).encode()
         length = {b"content-length": str(len(body)).encode()}
-        changed = {**scope, "headers": [*(headers | length).items()]}
+        changed = {
+            **scope,
+            "headers": [*(headers | length).items()],
+        }
 
         async def receive() -> Message:
             return {"type": "http.request", "body": body}

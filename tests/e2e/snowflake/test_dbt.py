@@ -15,9 +15,14 @@ from tests.support.warehouse import PAGE_QUERY
 
 
 def test_staging_models_open_leads_and_observations(
-    sandbox: Sandbox, warehouse: SnowflakeWarehouse, tmp_path: Path
+    sandbox: Sandbox,
+    warehouse: SnowflakeWarehouse,
+    tmp_path: Path,
 ) -> None:
-    sandbox.configure(api_key=API_KEY, sizes={"leads": 100, "observations": 100})
+    sandbox.configure(
+        api_key=API_KEY,
+        sizes={"leads": 100, "observations": 100},
+    )
     schema = "MODELS"
     receipts = {"TAP_LEADINTENT_LOAD_RECEIPTS": "true"}
     Pipeline(warehouse, sandbox, schema, **receipts).run()
@@ -35,7 +40,12 @@ def test_staging_models_open_leads_and_observations(
         "schema": "LEADINTENT_STAGING",
         "threads": 2,
     }
-    profiles = {"leadintent": {"target": "fake", "outputs": {"fake": output}}}
+    profiles = {
+        "leadintent": {
+            "target": "fake",
+            "outputs": {"fake": output},
+        }
+    }
     path = tmp_path / "profiles.yml"
     path.write_text(yaml.safe_dump(profiles), encoding="utf-8")
     programs = build(REQUIREMENTS, tmp_path / "environment")
@@ -50,7 +60,11 @@ def test_staging_models_open_leads_and_observations(
 
     keys = {"leads": "lead_id", "observations": "observation_key"}
     tables = warehouse.rows("LEADINTENT_STAGING", *(f"stg_{name}" for name in keys))
-    for (stream, key), rows in zip(keys.items(), tables, strict=True):
+    for (stream, key), rows in zip(
+        keys.items(),
+        tables,
+        strict=True,
+    ):
         assert_opened(rows, raw_records(sandbox, stream), key)
 
     names = [record["id"] for record in raw_records(sandbox, "leads")[:3]]

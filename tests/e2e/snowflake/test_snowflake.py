@@ -27,7 +27,9 @@ TYPES = {
 
 
 def held(
-    warehouse: SnowflakeWarehouse, schema: str, *streams: str
+    warehouse: SnowflakeWarehouse,
+    schema: str,
+    *streams: str,
 ) -> dict[str, dict[str, Json]]:
     """Read tables' rows by id, without what the target adds."""
     tables = warehouse.rows(schema, *streams)
@@ -41,10 +43,20 @@ def held(
 def test_it_holds_what_the_api_holds_run_after_run(
     sandbox: Sandbox, warehouse: SnowflakeWarehouse
 ) -> None:
-    fill(sandbox, **{**dict.fromkeys(STREAMS, 60), "leads": 250})
+    fill(
+        sandbox,
+        **{
+            **dict.fromkeys(STREAMS, 60),
+            "leads": 250,
+        },
+    )
     sandbox.insert("leads", *ODD_LEADS, found_at=SINCE)
     password = {"TARGET_SNOWFLAKE_PASSWORD": "password"}
-    pipeline = Pipeline(replace(warehouse, credentials=password), sandbox, "complete")
+    pipeline = Pipeline(
+        replace(warehouse, credentials=password),
+        sandbox,
+        "complete",
+    )
     seen: list[Json] = []
     for days in (0, 1, 10):
         sandbox.advance(days * DAY)
@@ -65,7 +77,13 @@ def test_the_types_of_all_columns(
     added = {"observations": {"confidence": {"type": ["number", "null"]}}}
     extra = {"TAP_LEADINTENT__SCHEMA": json.dumps(added)}
     Pipeline(warehouse, sandbox, "types", **extra).run()
-    tables = dict(zip(STREAMS, warehouse.types("types", *STREAMS), strict=True))
+    tables = dict(
+        zip(
+            STREAMS,
+            warehouse.types("types", *STREAMS),
+            strict=True,
+        )
+    )
     for stream, columns in tables.items():
         declared = declared_stream(stream).schema["properties"] | added.get(stream, {})
         ours = {n: kind for n, kind in columns.items() if not n.startswith("_sdc_")}
@@ -99,7 +117,13 @@ def test_accounts_that_left_the_queue_are_marked(
     everything = retired()
     assert len(everything) == 50
     first = leave(3)
-    pipeline = Pipeline(warehouse, sandbox, schema, **select, **versions)
+    pipeline = Pipeline(
+        warehouse,
+        sandbox,
+        schema,
+        **select,
+        **versions,
+    )
     pipeline.run()
     assert retired() == everything
 
