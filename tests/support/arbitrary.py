@@ -9,7 +9,11 @@ from tests.support.columns import ARRAY, FLAG, INTEGER, NUMBER, OBJECT, TEXT, TI
 
 Values = st.SearchStrategy[Any]
 
-MADE_BY_THE_TAP = {"record_key", "signal_observed_at", "window_end"}
+MADE_BY_THE_TAP = {
+    "record_key",
+    "signal_observed_at",
+    "window_end",
+}
 FIELDS = ("id", "title", "company", "score", "signal", "observed_at", "name", "x", "y")
 
 COLUMNS: list[dict[str, Any]] = [
@@ -21,14 +25,27 @@ COLUMNS: list[dict[str, Any]] = [
     FLAG,
     ARRAY,
     {**ARRAY, "items": NUMBER},
-    {**OBJECT, "properties": {"id": TEXT, "x": {"type": "number"}}},
-    {**OBJECT, "properties": {"title": TIME, "x": INTEGER}},
+    {
+        **OBJECT,
+        "properties": {
+            "id": TEXT,
+            "x": {"type": "number"},
+        },
+    },
+    {
+        **OBJECT,
+        "properties": {"title": TIME, "x": INTEGER},
+    },
     {"type": "string"},
     {"type": ["string", "number", "null"]},
 ]
 
 
-def nested(leaves: Values, names: st.SearchStrategy[str], most: int = 3) -> Values:
+def nested(
+    leaves: Values,
+    names: st.SearchStrategy[str],
+    most: int = 3,
+) -> Values:
     """Draw values that are leaves, or lists and objects of such values."""
     return st.recursive(
         leaves,
@@ -42,11 +59,19 @@ def nested(leaves: Values, names: st.SearchStrategy[str], most: int = 3) -> Valu
 
 # What else a text or number may be, a page repairs.
 texts = (
-    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+    st.text(
+        st.characters(
+            exclude_categories=["Cs"],
+            exclude_characters="\0",
+        )
+    )
     | st.sampled_from(["2026-03-01T12:00:00+05:45", "2026-03-01T12:00:00.1234567Z"])
     | st.datetimes().map(datetime.isoformat)
 )
-numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+numbers = st.integers() | st.floats(
+    allow_nan=False,
+    allow_infinity=False,
+)
 names = st.sampled_from((*FIELDS, *MADE_BY_THE_TAP, "additional_properties")) | texts
 values = nested(st.none() | st.booleans() | numbers | texts, names)
 records = st.builds(

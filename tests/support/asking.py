@@ -29,7 +29,11 @@ def everything(sandbox: Sandbox) -> dict[str, Any]:
     return {stream: sandbox.records(stream) for stream in ENDPOINTS}
 
 
-def post(sandbox: Sandbox, stream: str, body: Any = None) -> requests.Response:
+def post(
+    sandbox: Sandbox,
+    stream: str,
+    body: Any = None,
+) -> requests.Response:
     """Send a request to the endpoint of a stream."""
     return requests.post(
         sandbox.url + ENDPOINTS[stream].path,
@@ -40,28 +44,46 @@ def post(sandbox: Sandbox, stream: str, body: Any = None) -> requests.Response:
 
 
 def page(
-    sandbox: Sandbox, stream: str, after: str = "", limit: int = 100, **body: Any
+    sandbox: Sandbox,
+    stream: str,
+    after: str = "",
+    limit: int = 100,
+    **body: Any,
 ) -> dict[str, Any]:
     """Assert that a request succeeds, and return the page."""
     cursor = {"limit": limit, "after": after} if after else {"limit": limit}
-    response = post(sandbox, stream, {"cursor": cursor, **body})
+    response = post(
+        sandbox,
+        stream,
+        {"cursor": cursor, **body},
+    )
     assert response.status_code == 200, response.text
     content: dict[str, Any] = response.json()
     return content
 
 
-def chain(sandbox: Sandbox, stream: str, **body: Any) -> list[list[Any]]:
+def chain(
+    sandbox: Sandbox,
+    stream: str,
+    **body: Any,
+) -> list[list[Any]]:
     """Read a cursor chain, and return the records of each page."""
     pages = []
-    after, more = "", True
+    after = ""
+    more = True
     while more:
         content = page(sandbox, stream, after, **body)
         pages.append(content["data"])
-        after, more = content["cursor"]["next"], content["cursor"]["has_more"]
+        after = content["cursor"]["next"]
+        more = content["cursor"]["has_more"]
         assert bool(after) == more
     return pages
 
 
-def read(sandbox: Sandbox, stream: str, **body: Any) -> list[Any]:
+def read(
+    sandbox: Sandbox,
+    stream: str,
+    **body: Any,
+) -> list[Any]:
     """Read a cursor chain, and return its records."""
     return [record for records in chain(sandbox, stream, **body) for record in records]

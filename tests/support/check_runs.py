@@ -24,17 +24,26 @@ _SETTINGS = {
 
 
 def check_model(
-    folder: Path, api: Api, config: Json | None = None, *arguments: str
+    folder: Path,
+    api: Api,
+    config: Json | None = None,
+    *arguments: str,
 ) -> Run:
     """Run the check-up of the leads over a model; it sends 150 requests at most."""
     adapter = Adapter(api, lambda: None)
 
     def send(
-        _: HTTPAdapter, request: requests.PreparedRequest, **__: Any
+        _: HTTPAdapter,
+        request: requests.PreparedRequest,
+        **__: Any,
     ) -> requests.Response:
         return adapter.send(request)
 
-    settings = {**DEFAULTS, **_SETTINGS, **(config or {})}
+    settings = {
+        **DEFAULTS,
+        **_SETTINGS,
+        **(config or {}),
+    }
     with (
         time_machine.travel(EPOCH + api.now, tick=False),
         mock.patch.object(HTTPAdapter, "send", send),
@@ -44,7 +53,11 @@ def check_model(
     return run
 
 
-def answers(folder: Path, api: Api, config: Json | None = None) -> Json:
+def answers(
+    folder: Path,
+    api: Api,
+    config: Json | None = None,
+) -> Json:
     """Return the report of the check-up, with the findings by question and range."""
     report: Json = json.loads(check_model(folder, api, config, "--json").stdout)
     report["by"] = dict(_by_question(report["findings"]))

@@ -85,7 +85,12 @@ class Repository:
     def git(self, *arguments: str) -> None:
         """Run git in the folder."""
         command = ["git", *arguments]
-        subprocess.run(command, cwd=self.folder, check=True, capture_output=True)  # noqa: S603
+        subprocess.run(  # noqa: S603
+            command,
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+        )
 
     def build(self) -> str:
         """Build a wheel and return its version."""

@@ -8,7 +8,10 @@ NUMBER: Json = {"type": ["number", "null"]}
 INTEGER: Json = {"type": ["integer", "null"]}
 FLAG: Json = {"type": ["boolean", "null"]}
 ARRAY: Json = {"type": ["array", "null"]}
-OBJECT: Json = {"type": ["object", "null"], "additionalProperties": True}
+OBJECT: Json = {
+    "type": ["object", "null"],
+    "additionalProperties": True,
+}
 
 
 def opened(**fields: Json) -> Json:

@@ -55,7 +55,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def new_walk(
-    installed: Path, sandbox: Sandbox, postgres: Postgres, tmp_path: Path
+    installed: Path,
+    sandbox: Sandbox,
+    postgres: Postgres,
+    tmp_path: Path,
 ) -> Walk:
     """A project with the tap and target-postgres, in which nothing is set."""
     return begin(installed, tmp_path, sandbox, postgres)

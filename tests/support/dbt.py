@@ -47,7 +47,11 @@ def run_dbt(
     )
 
 
-def assert_opened(rows: list[Json], records: list[Json], key: str) -> None:
+def assert_opened(
+    rows: list[Json],
+    records: list[Json],
+    key: str,
+) -> None:
     """Assert that a staging model has the fields of records as columns."""
     rows_by_key = {row[key]: row for row in rows}
     assert rows_by_key.keys() == {record["id"] for record in records}

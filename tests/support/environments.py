@@ -25,5 +25,13 @@ def build(requirements: Path, folder: Path) -> Path:
 
 def uv(*arguments: Path | str, **variables: str) -> None:
     """Run uv with additional environment variables."""
-    command = [shutil.which("uv") or "uv", "--quiet", *arguments]
-    subprocess.run(command, check=True, env={**os.environ, **variables})  # noqa: S603
+    command = [
+        shutil.which("uv") or "uv",
+        "--quiet",
+        *arguments,
+    ]
+    subprocess.run(  # noqa: S603
+        command,
+        check=True,
+        env={**os.environ, **variables},
+    )

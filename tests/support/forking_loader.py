@@ -16,7 +16,10 @@ SECONDS = 120
 
 def main(name: str) -> None:
     """Run the loader again and again, until the input ends."""
-    (script,) = entry_points(group="console_scripts", name=name)
+    (script,) = entry_points(
+        group="console_scripts",
+        name=name,
+    )
     command = script.load()
     for line in sys.stdin:
         arguments, files = json.loads(line)

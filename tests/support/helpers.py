@@ -67,7 +67,10 @@ def exact_json(text: str | bytes) -> Any:
 
 def declared_tap() -> TapLeadIntent:
     """Return the tap as it is before anybody configures it."""
-    return TapLeadIntent(config={}, validate_config=False)
+    return TapLeadIntent(
+        config={},
+        validate_config=False,
+    )
 
 
 def declared_stream(name: str) -> LeadIntentStream:
@@ -90,7 +93,12 @@ def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {entry["tap_stream_id"]: entry for entry in catalog["streams"]}
 
 
-def select(catalog: Json, stream: str, *names: str, selected: bool) -> None:
+def select(
+    catalog: Json,
+    stream: str,
+    *names: str,
+    selected: bool,
+) -> None:
     """Select or deselect a stream, or a field, named from the outside in."""
     breadcrumb = tuple(part for name in names for part in ("properties", name))
     metadata = entries(catalog)[stream]["metadata"]
@@ -98,7 +106,12 @@ def select(catalog: Json, stream: str, *names: str, selected: bool) -> None:
         if tuple(item["breadcrumb"]) == breadcrumb:
             item["metadata"]["selected"] = selected
             return
-    metadata.append({"breadcrumb": breadcrumb, "metadata": {"selected": selected}})
+    metadata.append(
+        {
+            "breadcrumb": breadcrumb,
+            "metadata": {"selected": selected},
+        }
+    )
 
 
 @cache
@@ -133,21 +146,33 @@ class Clock:
 
     def __init__(self) -> None:
         self.now = 1_000.0
-        self.limits = Limits(monotonic=lambda: self.now, wait=self._wait)
+        self.limits = Limits(
+            monotonic=lambda: self.now,
+            wait=self._wait,
+        )
 
-    def _wait(self, _: Condition, seconds: float) -> None:
+    def _wait(
+        self,
+        _: Condition,
+        seconds: float,
+    ) -> None:
         self.now += seconds
 
     def event(self, seconds: float) -> Event:
         """Return an event that is set after some time."""
-        event, end = Event(), self.now + seconds
+        event = Event()
+        end = self.now + seconds
         event.is_set = lambda: self.now >= end  # type: ignore[method-assign]
         return event
 
 
 def status(code: int, **more: Any) -> Json:
     """Return the sandbox's fault of a response with this status."""
-    return {"kind": "status", "status": code, **more}
+    return {
+        "kind": "status",
+        "status": code,
+        **more,
+    }
 
 
 def read_of(state: Any) -> Json:
@@ -160,7 +185,11 @@ def read_of(state: Any) -> Json:
 
 def last_page(*records: Any, **beside: Any) -> Json:
     """Return the last page of a query, with fields beside those of each page."""
-    return {"data": [*records], "cursor": {"has_more": False}, **beside}
+    return {
+        "data": [*records],
+        "cursor": {"has_more": False},
+        **beside,
+    }
 
 
 @dataclass(frozen=True)
@@ -184,7 +213,11 @@ class Run:
 
     def without_torn_line(self) -> "Run":
         """Return the same run without the last line, if it is not whole."""
-        return Run(self.code, self.stdout[: self.stdout.rfind("\n") + 1], self.stderr)
+        return Run(
+            self.code,
+            self.stdout[: self.stdout.rfind("\n") + 1],
+            self.stderr,
+        )
 
     def schema(self, stream: str) -> dict[str, Any]:
         """Return the schema that a stream was announced with."""
@@ -244,7 +277,11 @@ class HurriedClock:
         """Return the seconds of this clock."""
         return time.monotonic() + self._skipped
 
-    def wait(self, changed: Condition, seconds: float) -> None:
+    def wait(
+        self,
+        changed: Condition,
+        seconds: float,
+    ) -> None:
         """Wait only until another request ends."""
         if seconds == TIMEOUT_MAX:
             changed.wait()
@@ -268,7 +305,8 @@ class HurriedTap(TapLeadIntent):
 def log_of_a_process() -> Iterator[None]:
     """Undo what a command line sets for its log, as the end of its process does."""
     root = logging.getLogger()
-    handlers, level = [*root.handlers], root.level
+    handlers = [*root.handlers]
+    level = root.level
     filters = [[*handler.filters] for handler in handlers]
     get_metrics_logger().setLevel(logging.NOTSET)
     try:
@@ -294,7 +332,9 @@ class _Command:
 
 
 def enter(
-    *arguments: str, tap: type[SingerTap[Any]] = TapLeadIntent, **options: Any
+    *arguments: str,
+    tap: type[SingerTap[Any]] = TapLeadIntent,
+    **options: Any,
 ) -> Result:
     """Enter the tap in this process, as its command line does."""
     command: Any = _Command(tap)

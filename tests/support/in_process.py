@@ -44,12 +44,16 @@ def sandbox_in_process(settings: Options, name: str) -> Iterator[Sandbox]:
     Only the way over the network is left out: the tap's own adapter and `requests`
     read what the sandbox sends. Faults of the connection need a server.
     """
-    app, lock = App(settings), Lock()
+    app = App(settings)
+    lock = Lock()
     sandbox = Sandbox(URL.format(name))
     elsewhere = HTTPAdapter.send
 
     def send(
-        adapter: HTTPAdapter, request: PreparedRequest, *args: Any, **kwargs: Any
+        adapter: HTTPAdapter,
+        request: PreparedRequest,
+        *args: Any,
+        **kwargs: Any,
     ) -> Response:
         if not (request.url or "").startswith(f"{sandbox.url}/"):
             return elsewhere(adapter, request, *args, **kwargs)
@@ -109,15 +113,27 @@ def run_in_process(
 
     Retries do not wait, unless it is another tap.
     """
-    files = options(folder, config=config, catalog=catalog, state=state)
+    files = options(
+        folder,
+        config=config,
+        catalog=catalog,
+        state=state,
+    )
     result = enter(*files, *arguments, tap=tap)
     assert isinstance(result.exception, SystemExit | None), result.exc_info
-    assert_keeps_secret(config.get("api_key"), result.stdout, result.stderr)
+    assert_keeps_secret(
+        config.get("api_key"),
+        result.stdout,
+        result.stderr,
+    )
     return Run(result.exit_code, result.stdout, result.stderr)
 
 
 def run_checkup(
-    folder: Path, command: Command, config: dict[str, Any] | None, *arguments: str
+    folder: Path,
+    command: Command,
+    config: dict[str, Any] | None,
+    *arguments: str,
 ) -> Run:
     """Run a command of the check-up; assert that it keeps the key to itself."""
     files = [*options(folder, config=config)]
@@ -128,7 +144,11 @@ def run_checkup(
     return Run(result.exit_code, result.stdout, result.stderr)
 
 
-def typed_catalog(folder: Path, config: dict[str, Any], *arguments: str) -> Any:
+def typed_catalog(
+    folder: Path,
+    config: dict[str, Any],
+    *arguments: str,
+) -> Any:
     """Return the catalog that `tap-leadintent-columns --catalog` prints."""
     arguments = (*arguments, "--catalog")
     return json.loads(run_checkup(folder, columns_main, config, *arguments).stdout)

@@ -117,7 +117,11 @@ class Api:
     _known: list[Lead] = field(default_factory=list)
     """The leads that `_by_time` is made of."""
 
-    def version(self, lead: Lead, span: tuple[float, float] = EVER) -> int | None:
+    def version(
+        self,
+        lead: Lead,
+        span: tuple[float, float] = EVER,
+    ) -> int | None:
         """Return the version of a lead that is current, or the newest of a span."""
         shown = [
             (version.observed_at, number)
@@ -152,17 +156,34 @@ class Api:
             self.refused.append(body)
             return 400, {"error": "too many"}
         self.requests.append(body)
-        page, later = rows[: body["cursor"]["limit"]], rows[body["cursor"]["limit"] :]
+        page = rows[: body["cursor"]["limit"]]
+        later = rows[body["cursor"]["limit"] :]
         return self._answer(page, json.dumps(page[-1][:2]) if later else "")
 
-    def _answer(self, rows: list[Row], after: str) -> tuple[int, Json]:
+    def _answer(
+        self,
+        rows: list[Row],
+        after: str,
+    ) -> tuple[int, Json]:
         data = [
-            {"id": name, "version": number, "signal": {"observed_at": iso(observed)}}
+            {
+                "id": name,
+                "version": number,
+                "signal": {"observed_at": iso(observed)},
+            }
             for _, name, number, observed in rows
         ]
-        return 200, {"data": data, "cursor": {"next": after, "has_more": bool(after)}}
+        return 200, {
+            "data": data,
+            "cursor": {"next": after, "has_more": bool(after)},
+        }
 
-    def _refusal(self, body: Json, start: float, end: float) -> int | None:
+    def _refusal(
+        self,
+        body: Json,
+        start: float,
+        end: float,
+    ) -> int | None:
         if "after" in body["cursor"] and self.refuses_cursors:
             self.refuses_cursors -= 1
             return 422
@@ -183,7 +204,13 @@ class Api:
             return 401
         return None
 
-    def _rows(self, name: str, start: float, end: float, body: Json) -> list[Row]:
+    def _rows(
+        self,
+        name: str,
+        start: float,
+        end: float,
+        body: Json,
+    ) -> list[Row]:
         """Return the leads of a range."""
 
         def is_inside(time: float) -> bool:
@@ -207,7 +234,13 @@ class Api:
                 rows.append((time, lead.id, number, observed))
         return rows
 
-    def _near(self, start: float, end: float, *, by_found: bool) -> list[Lead]:
+    def _near(
+        self,
+        start: float,
+        end: float,
+        *,
+        by_found: bool,
+    ) -> list[Lead]:
         """Return the leads that a range may hold, so that few are looked at."""
         if self.ignores_start:
             return self.leads
@@ -227,11 +260,19 @@ class Api:
         return [*{one.id: one for _, one in times[first:after]}.values()]
 
 
-def lead(number: int, found: float, *observed: float) -> Lead:
+def lead(
+    number: int,
+    found: float,
+    *observed: float,
+) -> Lead:
     """Make a lead that shows at once, and whose signal moves at once."""
     first, *later = observed or (found,)
     moved = [Version(time, time) for time in later]
-    return Lead(f"lead-{number:04}", found, [Version(found, first), *moved])
+    return Lead(
+        f"lead-{number:04}",
+        found,
+        [Version(found, first), *moved],
+    )
 
 
 def steady(count: int, seconds: float = HOUR) -> list[Lead]:

@@ -45,18 +45,28 @@ DAILY = {**CONFIG, "window_days": (DAY + 1.5) / DAY}
 class Adapter(BaseAdapter):
     """Brings the tap's requests to the model."""
 
-    def __init__(self, api: Api, note_time: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        api: Api,
+        note_time: Callable[[], object],
+    ) -> None:
         super().__init__()
-        self.api, self._note_time = api, note_time
+        self.api = api
+        self._note_time = note_time
         self._responses = 0
         self._lock = Lock()
 
     def send(
-        self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any
+        self,
+        request: requests.PreparedRequest,
+        *_args: Any,
+        **_kwargs: Any,
     ) -> requests.Response:
         """Respond to one request after the other, however many threads ask."""
-        api, response = self.api, requests.Response()
-        response.request, response.url = request, request.url or ""
+        api = self.api
+        response = requests.Response()
+        response.request = request
+        response.url = request.url or ""
         with self._lock:
             api.now += api.seconds_to_query
             response.status_code, page = api.respond(json.loads(request.body or ""))
@@ -76,14 +86,20 @@ class Adapter(BaseAdapter):
 
 
 def connect(
-    tap: TapLeadIntent, api: Api, note_time: Callable[[], object] = lambda: None
+    tap: TapLeadIntent,
+    api: Api,
+    note_time: Callable[[], object] = lambda: None,
 ) -> None:
     """Let a tap send its requests to the model; each request takes time."""
     session = next(iter(tap.streams.values())).run_context.session
     session.mount("https://", Adapter(api, note_time))
 
 
-def _wait(api: Api, condition: Condition, seconds: float) -> None:
+def _wait(
+    api: Api,
+    condition: Condition,
+    seconds: float,
+) -> None:
     """Let the time of the model pass, as nothing else does while all wait."""
     if seconds > DAY:
         # Another request is under way.
@@ -122,7 +138,9 @@ def run(  # noqa: PLR0913
         """The tap, with a clock that goes on with each request."""
 
         limits = Limits(
-            monotonic=lambda: api.now, longest_backoff=0, wait=partial(_wait, api)
+            monotonic=lambda: api.now,
+            longest_backoff=0,
+            wait=partial(_wait, api),
         )
 
         @override
@@ -140,7 +158,11 @@ def run(  # noqa: PLR0913
             catalog=catalog,
             message_writer=store,  # type: ignore[arg-type]
         )
-        connect(tap, api, lambda: clock.move_to(EPOCH + api.now + clock_ahead))
+        connect(
+            tap,
+            api,
+            lambda: clock.move_to(EPOCH + api.now + clock_ahead),
+        )
         for stream in tap.streams.values():
             stream.selected = True
         try:

@@ -27,7 +27,11 @@ def environment(**variables: str) -> dict[str, str]:
     }
 
 
-def typed(lines: str, folder: Path, **variables: str) -> str:
+def typed(
+    lines: str,
+    folder: Path,
+    **variables: str,
+) -> str:
     """Type lines of a page, each of which must succeed; give all that they print.
 
     Args:
@@ -56,7 +60,12 @@ def section(page: Path, heading: str) -> str:
     _, found, after = text.partition(f"\n{heading}\n")
     assert found, f"no heading {heading!r} in {page}"
     marks, _, _ = heading.partition(" ")
-    return re.split(rf"^#{{1,{len(marks)}}} ", after, maxsplit=1, flags=re.MULTILINE)[0]
+    return re.split(
+        rf"^#{{1,{len(marks)}}} ",
+        after,
+        maxsplit=1,
+        flags=re.MULTILINE,
+    )[0]
 
 
 def blocks(text: str, kind: str) -> list[str]:

@@ -73,7 +73,11 @@ def install(folder: Path, target: str) -> Path:
 
 
 @contextmanager
-def serving(programs: Path, server: Path, *arguments: str) -> Iterator[str]:
+def serving(
+    programs: Path,
+    server: Path,
+    *arguments: str,
+) -> Iterator[str]:
     """Run a server of these programs, and give the line that it prints."""
     command: list[Path | str] = [programs / "python", server, *arguments]
     with child(command, stdout=subprocess.PIPE) as process:
@@ -135,11 +139,18 @@ class Pipeline(Meltano):
     @contextmanager
     def running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
         """Run the pipeline in its own process group until the context ends."""
-        command: list[str | Path] = [Path(SCRIPTS, "meltano"), *self._run(*options)]
+        command: list[str | Path] = [
+            Path(SCRIPTS, "meltano"),
+            *self._run(*options),
+        ]
         with (
             self.log.open("ab") as log,
             child(
-                command, cwd=PROJECT, env=self._env, stdout=log, stderr=log
+                command,
+                cwd=PROJECT,
+                env=self._env,
+                stdout=log,
+                stderr=log,
             ) as process,
         ):
             yield process
@@ -172,4 +183,10 @@ class Pipeline(Meltano):
     def _run(self, *options: str) -> list[str]:
         suffix = ["--state-id-suffix", self._suffix] if self._suffix else []
         plugins = ["tap-leadintent", self._target]
-        return ["run", "--no-install", *suffix, *options, *plugins]
+        return [
+            "run",
+            "--no-install",
+            *suffix,
+            *options,
+            *plugins,
+        ]

@@ -16,7 +16,11 @@ Rows = dict[str, Json]
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
 
 
-def rows_of(postgres: Postgres, schema: str, table: str) -> list[Json]:
+def rows_of(
+    postgres: Postgres,
+    schema: str,
+    table: str,
+) -> list[Json]:
     """Return the rows of a table, with exact numbers, and times in UTC."""
     query = sql.SQL("SELECT * FROM {}").format(sql.Identifier(schema, table))
     with postgres.connect() as connection:
@@ -38,7 +42,11 @@ def without_metadata(row: Json) -> Json:
     }
 
 
-def rows_by_id(postgres: Postgres, schema: str, table: str) -> Rows:
+def rows_by_id(
+    postgres: Postgres,
+    schema: str,
+    table: str,
+) -> Rows:
     """Return the rows of a table by id, and assert that each id occurs once.
 
     The columns that the target adds are left out.

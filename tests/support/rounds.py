@@ -31,7 +31,11 @@ class History:
     def __init__(self, times: list[int]) -> None:
         self.times = sorted(times)
 
-    def held(self, start: int, end: int) -> int:
+    def held(
+        self,
+        start: int,
+        end: int,
+    ) -> int:
         return bisect_right(self.times, end) - bisect_left(self.times, start - 1)
 
 
@@ -59,7 +63,11 @@ BATCHES = {
 
 
 def increment(
-    length: int, new: int, batches: int, seconds: int, seed: object
+    length: int,
+    new: int,
+    batches: int,
+    seconds: int,
+    seed: object,
 ) -> History:
     """Return what a scheduled run finds in an interval of so many seconds."""
     draw = Random(f"{length}{new}{batches}{seed}")  # noqa: S311
@@ -119,7 +127,12 @@ class Server:
     ends_empty: bool = False
     """Whether another page is promised after each that holds records."""
 
-    def pages(self, start: int, end: int, held: int) -> list[int]:
+    def pages(
+        self,
+        start: int,
+        end: int,
+        held: int,
+    ) -> list[int]:
         """Return how many records each page holds."""
         pages: list[int] = []
         draw = Random(start * 31 + end) if self.is_uneven else None  # noqa: S311
@@ -154,7 +167,8 @@ class _Query:
 
     def next_page(self) -> Page:
         self.arrived += 1
-        records, has_more = self.pages[self.arrived - 1], self.arrived < len(self.pages)
+        records = self.pages[self.arrived - 1]
+        has_more = self.arrived < len(self.pages)
         return Page(records, has_more, self.start)
 
     @property
@@ -163,7 +177,11 @@ class _Query:
 
 
 def read(
-    history: History, start: int, end: int, readers: int = 1, **options: Any
+    history: History,
+    start: int,
+    end: int,
+    readers: int = 1,
+    **options: Any,
 ) -> Played:
     """Read an interval of a history with readers that take a round for a page.
 

@@ -23,7 +23,11 @@ def instant(value: str | datetime | None) -> datetime | None:
     return value.replace(tzinfo=value.tzinfo or UTC) if value else None
 
 
-def expected_row(stream: str, record: dict[str, Any], *added: str) -> Row:
+def expected_row(
+    stream: str,
+    record: dict[str, Any],
+    *added: str,
+) -> Row:
     """Return the expected row of a warehouse for a record of the API.
 
     Args:
@@ -46,7 +50,11 @@ def expected_row(stream: str, record: dict[str, Any], *added: str) -> Row:
     return row
 
 
-def expected_rows(sandbox: Sandbox, stream: str, *added: str) -> dict[str, Row]:
+def expected_rows(
+    sandbox: Sandbox,
+    stream: str,
+    *added: str,
+) -> dict[str, Row]:
     """Return the expected rows of a table after a complete load, by id."""
     return {
         record["id"]: expected_row(stream, record, *added)
@@ -61,7 +69,8 @@ def without(*fields: str) -> Callable[[Row], Row]:
         extra_fields = row["additional_properties"] or {}
         for name in fields:
             path = name.split(".")
-            row, extra_fields = _pruned(row, path), _pruned(extra_fields, path)
+            row = _pruned(row, path)
+            extra_fields = _pruned(extra_fields, path)
         return {**row, "additional_properties": extra_fields or None}
 
     return change

@@ -44,13 +44,21 @@ def after_since(days: float) -> str:
     return (datetime.fromisoformat(SINCE) + timedelta(days)).isoformat()[:19] + "Z"
 
 
-def fill(sandbox: Sandbox, *, latency: float = 0, **sizes: int) -> None:
+def fill(
+    sandbox: Sandbox,
+    *,
+    latency: float = 0,
+    **sizes: int,
+) -> None:
     """Let the sandbox show so many records of these streams, and none of others."""
     sandbox.configure(
         api_key=API_KEY,
         clock=CLOCK,
         latency_seconds=latency,
-        sizes={**dict.fromkeys(STREAMS, 0), **sizes},
+        sizes={
+            **dict.fromkeys(STREAMS, 0),
+            **sizes,
+        },
     )
 
 
@@ -76,7 +84,12 @@ class TapProcess:
         self._lines: list[bytes] = []
         self._key = config.get("api_key")
         self._stderr = folder / "stderr.txt"
-        given = options(folder, config=config, catalog=catalog, state=state)
+        given = options(
+            folder,
+            config=config,
+            catalog=catalog,
+            state=state,
+        )
         with self._stderr.open("wb") as stderr:
             self.process = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-m", "tap_leadintent", *arguments, *given],
@@ -96,7 +109,11 @@ class TapProcess:
         for _ in range(lines):
             self._lines.append(self.process.stdout.readline())
 
-    def read_until(self, kind: str, count: int) -> None:
+    def read_until(
+        self,
+        kind: str,
+        count: int,
+    ) -> None:
         """Read until so many messages of a kind have come."""
         while count:
             self.read(1)
@@ -104,7 +121,10 @@ class TapProcess:
             count -= json.loads(self._lines[-1])["type"] == kind
 
     def finish(
-        self, number: signal.Signals | None = None, *, reads_on: bool = True
+        self,
+        number: signal.Signals | None = None,
+        *,
+        reads_on: bool = True,
     ) -> Run:
         """Send a signal, if any; then read to the end, unless the target is gone."""
         assert self.process.stdout
@@ -147,7 +167,11 @@ def wait_for_a_full_pipe(process: TapProcess) -> None:
     sizes: list[int] = []
 
     def stands_still() -> bool:
-        waiting = fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))
+        waiting = fcntl.ioctl(
+            pipe,
+            termios.FIONREAD,
+            bytes(4),
+        )
         sizes.append(int.from_bytes(waiting, "little"))
         # No pipe is full with less. What comes before the first record is less, too.
         if sizes[-1] < 2**14:
@@ -158,7 +182,11 @@ def wait_for_a_full_pipe(process: TapProcess) -> None:
     poll(stands_still)
 
 
-def covered(state: Any, stream: str, name: str) -> list[Span]:
+def covered(
+    state: Any,
+    stream: str,
+    name: str,
+) -> list[Span]:
     """Return the intervals of a range that a state covers."""
     return [
         (datetime.fromisoformat(entry["from"]), datetime.fromisoformat(entry["to"]))

@@ -22,11 +22,20 @@ class Schema:
     postgres: Postgres
     folder: Path
 
-    def load(self, run: Run, **changed: Any) -> None:
+    def load(
+        self,
+        run: Run,
+        **changed: Any,
+    ) -> None:
         """Load what a run of the tap wrote, with other settings of the loader."""
         place = {"sqlalchemy_url": self.postgres.url}
         place["default_target_schema"] = self.folder.name
-        run_target(self.folder, "target-postgres", {**place, **changed}, run.stdout)
+        run_target(
+            self.folder,
+            "target-postgres",
+            {**place, **changed},
+            run.stdout,
+        )
 
     def rows(self, table: str) -> list[Json]:
         """Return the rows of a table with all columns; see `rows_of`."""

@@ -45,7 +45,10 @@ def listening(
                     handle(connection)
 
     with _Server(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread = Thread(
+            target=server.serve_forever,
+            kwargs={"poll_interval": 0.01},
+        )
         thread.start()
         try:
             host, port = server.server_address[:2]
@@ -70,9 +73,19 @@ def read_request(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
-def response(body: bytes = PAGE, *headers: str, status: str = "200 OK") -> bytes:
+def response(
+    body: bytes = PAGE,
+    *headers: str,
+    status: str = "200 OK",
+) -> bytes:
     """Write a whole response."""
-    head = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
+    head = [
+        f"HTTP/1.1 {status}",
+        f"Content-Length: {len(body)}",
+        *headers,
+        "",
+        "",
+    ]
     return "\r\n".join(head).encode("latin-1") + body
 
 
@@ -99,7 +112,8 @@ def saying_nothing(asked: Event) -> Handle:
 
 def make_certificate(folder: Path) -> Path:
     """Make a certificate for this machine, its key and its authority, in one file."""
-    authority, path = trustme.CA(), folder / "certificate.pem"
+    authority = trustme.CA()
+    path = folder / "certificate.pem"
     certificate = authority.issue_cert("localhost", "127.0.0.1")
     certificate.private_key_and_cert_chain_pem.write_to_path(path)
     authority.cert_pem.write_to_path(path, append=True)

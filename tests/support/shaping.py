@@ -13,12 +13,18 @@ FINDINGS = Findings(logging.getLogger("records"))
 
 
 def shaper(
-    name: str, *, more_columns: Json | None = None, **options: Any
+    name: str,
+    *,
+    more_columns: Json | None = None,
+    **options: Any,
 ) -> RecordShaper:
     """Return the shaper of a stream, with more columns or other options if given."""
     stream = declared_stream(name)
     usual = {
-        "columns": {**stream.schema["properties"], **(more_columns or {})},
+        "columns": {
+            **stream.schema["properties"],
+            **(more_columns or {}),
+        },
         "key_properties": stream.primary_keys,
         "computed_columns": stream.computed_columns,
         "mask": SelectionMask(),
@@ -27,7 +33,11 @@ def shaper(
     return RecordShaper(**{**usual, **options})
 
 
-def shape(name: str, record: Json, **options: Any) -> Json:
+def shape(
+    name: str,
+    record: Json,
+    **options: Any,
+) -> Json:
     """Shape a record of a stream."""
     (shaped,) = shaper(name, **options).shape([record])
     return shaped

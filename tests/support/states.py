@@ -19,12 +19,24 @@ PLACE = {"source": HERE, "filters": ""}
 
 def about(planned: str, **more: str) -> dict[str, Any]:
     """Return the first entry of a list. `planned` is a day or an instant of 2026."""
-    return {"planned": _instant(planned), **PLACE, **more}
+    return {
+        "planned": _instant(planned),
+        **PLACE,
+        **more,
+    }
 
 
-def entry(name: str, start: str, end: str) -> dict[str, Any]:
+def entry(
+    name: str,
+    start: str,
+    end: str,
+) -> dict[str, Any]:
     """Return an interval of a list. Its times are days or instants of 2026."""
-    return {"range": name, "from": _instant(start), "to": _instant(end)}
+    return {
+        "range": name,
+        "from": _instant(start),
+        "to": _instant(end),
+    }
 
 
 def _instant(text: str) -> str:
@@ -47,13 +59,23 @@ def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"bookmarks": bookmarks}
 
 
-LEADS = [about("06-01"), found("01-01", "06-01"), signal("04-01", "06-01")]
+LEADS = [
+    about("06-01"),
+    found("01-01", "06-01"),
+    signal("04-01", "06-01"),
+]
 """The coverage of leads."""
 
-SEEN = [about("06-01"), entry("observed_at", "01-01", "06-01")]
+SEEN = [
+    about("06-01"),
+    entry("observed_at", "01-01", "06-01"),
+]
 """The coverage of observations."""
 
-STATE = state_of(leads=LEADS, observations=SEEN)
+STATE = state_of(
+    leads=LEADS,
+    observations=SEEN,
+)
 
 
 def run(*arguments: str, stdin: object = None) -> Result:

@@ -35,7 +35,9 @@ class Store:
 
     def begin(self, killed_after: int | None) -> None:
         """Begin a run, which may be killed after a number of messages."""
-        self._pending, self._remaining, self.messages = {}, killed_after, []
+        self._pending = {}
+        self._remaining = killed_after
+        self.messages = []
 
     def write_message(self, message: Any) -> None:
         """Read a message of the tap."""

@@ -29,7 +29,10 @@ def settings_of(loader: str) -> dict[str, Any]:
 
 
 def run_target(
-    folder: Path, loader: str, settings: Mapping[str, Any], messages: str
+    folder: Path,
+    loader: str,
+    settings: Mapping[str, Any],
+    messages: str,
 ) -> Any:
     """Load Singer messages with a loader, and assert that it succeeds.
 
@@ -50,7 +53,10 @@ def run_target(
     process = _started(loader)
     assert process.stdin
     assert process.stdout
-    run = [["--config", str(path)], [str(file) for file in files]]
+    run = [
+        ["--config", str(path)],
+        [str(file) for file in files],
+    ]
     process.stdin.write(f"{json.dumps(run)}\n")
     process.stdin.flush()
     assert process.stdout.readline() == "0\n", log.read_text(encoding="utf-8")[-3000:]
@@ -62,7 +68,15 @@ def python_of(loader: str) -> list[str]:
     """Return the command that runs Python with the packages of a loader."""
     first, *others = _LOADERS[loader]["pip_url"].split()
     added = (word for package in others for word in ("--with", package))
-    return ["uv", "tool", "run", "--from", first, *added, "python"]
+    return [
+        "uv",
+        "tool",
+        "run",
+        "--from",
+        first,
+        *added,
+        "python",
+    ]
 
 
 @cache

@@ -24,7 +24,10 @@ from tests.support.pages import ROOT, SCRIPTS, blocks, section, typed
 from tests.support.postgres import Rows, tables_of
 
 DOCS = ROOT / "docs"
-SIZES = {**dict.fromkeys(STREAMS, 30), "leads": 150}
+SIZES = {
+    **dict.fromkeys(STREAMS, 30),
+    "leads": 150,
+}
 SINCE = "2026-01-02T00:00:00Z"
 START_DATE = "2026-01-01"
 DATABASE = "postgresql+psycopg://loader:password@db.example.com:5432/warehouse"
@@ -37,7 +40,11 @@ EXAMPLES = {
 RUN = "meltano run tap-leadintent target-postgres"
 
 
-def lines_of(page: str, heading: str = "", kind: str = "sh") -> list[str]:
+def lines_of(
+    page: str,
+    heading: str = "",
+    kind: str = "sh",
+) -> list[str]:
     """Return the blocks of a section, or those before the first section."""
     if heading:
         return blocks(section(DOCS / page, heading), kind)
@@ -52,27 +59,44 @@ class Shell:
     """
 
     def __init__(
-        self, folder: Path, examples: Mapping[str, str], **variables: str
+        self,
+        folder: Path,
+        examples: Mapping[str, str],
+        **variables: str,
     ) -> None:
         self.folder = folder
         self.project = folder / "leads"
         self._examples = {**examples, "/mnt/shared": str(folder)}
         self.variables = variables
 
-    def __call__(self, *lines: str, folder: Path | str = "") -> str:
+    def __call__(
+        self,
+        *lines: str,
+        folder: Path | str = "",
+    ) -> str:
         """Type lines, one after the other; each must succeed."""
         text = "".join(f"{each}\n" for each in lines).rstrip("\n")
         for example, value in self._examples.items():
             text = text.replace(example, value)
         place = self.project if self.project.exists() else self.folder
-        return typed(text, self.folder / folder if folder else place, **self.variables)
+        return typed(
+            text,
+            self.folder / folder if folder else place,
+            **self.variables,
+        )
 
     def export(self, block: str) -> dict[str, str]:
         """Run a block in the clone, keep the variables that it exports, return all."""
         names = sorted(set(re.findall(r"export (\w+)=", block)))
         values = [f'printf "%s\\n" "${name}"' for name in names]
         printed = self(block, *values, folder="clone").splitlines()
-        self.variables.update(zip(names, printed[-len(names) :], strict=True))
+        self.variables.update(
+            zip(
+                names,
+                printed[-len(names) :],
+                strict=True,
+            )
+        )
         return self.variables
 
     def plugin(self, kind: str) -> dict[str, Any]:
@@ -120,7 +144,12 @@ class Walk:
             cursor = connection.execute(query.encode())
             return cursor.fetchall() if cursor.description else []
 
-    def clean(self, page: str, heading: str, block: int = 0) -> None:
+    def clean(
+        self,
+        page: str,
+        heading: str,
+        block: int = 0,
+    ) -> None:
         """Run the statements of a page that clean what is loaded."""
         for statement in lines_of(page, heading, "sql")[block].split(";\n"):
             self.ask(statement)
@@ -152,7 +181,11 @@ def install(folder: Path) -> dict[str, str]:
                 "UV_TOOL_BIN_DIR": str(folder / "programs"),
                 "UV_TOOL_DIR": str(folder / "tools"),
             }
-            Repository(folder / "repository").git("clone", ".", str(folder / "clone"))
+            Repository(folder / "repository").git(
+                "clone",
+                ".",
+                str(folder / "clone"),
+            )
             shell = Shell(folder, {}, **variables)
             new, *_ = lines_of("install.md", "## A new project")
             environment.write_text(json.dumps(shell.export(new)), encoding="utf-8")
@@ -160,7 +193,11 @@ def install(folder: Path) -> dict[str, str]:
 
 
 def begin(
-    installed: Path, folder: Path, sandbox: Sandbox, postgres: Postgres, **more: str
+    installed: Path,
+    folder: Path,
+    sandbox: Sandbox,
+    postgres: Postgres,
+    **more: str,
 ) -> Walk:
     """Copy the installed project into a folder, and make its database.
 
@@ -171,14 +208,22 @@ def begin(
         postgres: The server of its database.
         more: Further environment variables.
     """
-    sandbox.configure(api_key=API_KEY, since=SINCE, sizes=SIZES)
+    sandbox.configure(
+        api_key=API_KEY,
+        since=SINCE,
+        sizes=SIZES,
+    )
     name = re.sub(r"\W", "_", folder.name)
     with postgres.connect() as connection:
         connection.execute(f"CREATE DATABASE {name}".encode())
     address = postgres.address.replace("/postgres?", f"/{name}?")
     postgres = replace(postgres, address=address)
     own = {"https://api.example.com": sandbox.url, DATABASE: postgres.url}
-    shell = Shell(folder, {**EXAMPLES, **own}, **{**install(installed), **more})
+    shell = Shell(
+        folder,
+        {**EXAMPLES, **own},
+        **{**install(installed), **more},
+    )
     # The plugins are used where they are.
     ignored = shutil.ignore_patterns("extractors", "loaders", "run", "logs")
     shutil.copytree(installed / "leads", shell.project, ignore=ignored)
