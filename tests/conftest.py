@@ -33,8 +33,16 @@ pytest_plugins = ["tests.support.databases"] if find_spec("meltano") else []
 
 # An example may take as long as it does: the machine may be busy. The environment
 # `thorough` tries many more of them.
-hypothesis.settings.register_profile("quick", deadline=None, max_examples=25)
-hypothesis.settings.register_profile("thorough", deadline=None, max_examples=500)
+hypothesis.settings.register_profile(
+    "quick",
+    deadline=None,
+    max_examples=25,
+)
+hypothesis.settings.register_profile(
+    "thorough",
+    deadline=None,
+    max_examples=500,
+)
 hypothesis.settings.load_profile("quick")
 
 
@@ -43,7 +51,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(
+    autouse=True,
+    scope="session",
+)
 def _no_proxy() -> Iterator[None]:
     """Keep a proxy of the environment out of what is local."""
     with pytest.MonkeyPatch.context() as patch:
@@ -89,17 +100,27 @@ def server() -> Iterator[Sandbox]:
 @pytest.fixture
 def sandbox(server: Sandbox) -> Sandbox:
     """A sandbox with its default clock, without faults, with three records a stream."""
-    server.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 3))
+    server.configure(
+        api_key=API_KEY,
+        sizes=dict.fromkeys(STREAMS, 3),
+    )
     return server
 
 
 @pytest.fixture
 def config(sandbox: Sandbox) -> dict[str, Any]:
     """What the tap needs to read the sandbox."""
-    return {"base_url": sandbox.url, "api_key": API_KEY, "start_date": SINCE}
+    return {
+        "base_url": sandbox.url,
+        "api_key": API_KEY,
+        "start_date": SINCE,
+    }
 
 
-@pytest.fixture(params=[1, 8], ids="{} at once".format)
+@pytest.fixture(
+    params=[1, 8],
+    ids="{} at once".format,
+)
 def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Read one window at a time, and several."""
     monkeypatch.setitem(DEFAULTS, "concurrency", request.param)

@@ -24,8 +24,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
     for name, setting in SCHEMA["properties"].items()
     if not name.startswith(OF_THE_SDK)
 }
-TYPES = {"string": "text", "date-time": "timestamp", "number": "numeric"}
-TYPES |= {"boolean": "boolean", "object": "jsonb", "array": "jsonb"}
+TYPES = {
+    "string": "text",
+    "date-time": "timestamp",
+    "number": "numeric",
+}
+TYPES |= {
+    "boolean": "boolean",
+    "object": "jsonb",
+    "array": "jsonb",
+}
 
 
 def test_the_help_names_the_other_commands() -> None:

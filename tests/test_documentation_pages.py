@@ -28,7 +28,8 @@ PLUGINS: dict[str, dict[str, Any]] = {
     for plugin in plugins
 }
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PROJECT, TOX = PYPROJECT["project"], PYPROJECT["tool"]["tox"]
+PROJECT = PYPROJECT["project"]
+TOX = PYPROJECT["tool"]["tox"]
 
 each_page = pytest.mark.parametrize("page", PAGES)
 

@@ -26,21 +26,32 @@ FIRST, SECOND, *OTHERS = sorted(STREAMS)
 
 
 def test_a_failed_stream_does_not_affect_the_others(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     config["max_retries"] = 1
     before = tap(config).succeeded()
     sandbox.advance(8)
     sandbox.faults(
-        status(403, body=f"not for {API_KEY.encode().hex()}", stream="leads"),
-        status(500, body="out of order", stream="observations"),
+        status(
+            403,
+            body=f"not for {API_KEY.encode().hex()}",
+            stream="leads",
+        ),
+        status(
+            500,
+            body="out of order",
+            stream="observations",
+        ),
     )
     run = tap(config, state=before.state)
     line = run.failed()
     assert line.startswith(f"2 of {len(STREAMS)} streams failed: leads: deselect this ")
     assert "; observations: try later: the API, or a gateway in front" in line
     assert API_KEY.encode().hex() not in run.stderr
-    first, second = before.state["bookmarks"], run.state["bookmarks"]
+    first = before.state["bookmarks"]
+    second = run.state["bookmarks"]
     for name in ("leads", "observations"):
         # What is due to be read again is not covered now.
         assert second[name]["coverage"][0] == first[name]["coverage"][0]
@@ -63,11 +74,17 @@ def test_a_broken_stream_fails_the_sdks_suite(sandbox: Sandbox, config: Json) ->
 
 
 def test_a_bug_of_the_tap_shows_a_traceback_without_key_and_values(
-    tap: RunTap, config: Json, monkeypatch: pytest.MonkeyPatch
+    tap: RunTap,
+    config: Json,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     send = requests.Session.send
 
-    def explode(session: requests.Session, request: Any, **options: Any) -> Any:
+    def explode(
+        session: requests.Session,
+        request: Any,
+        **options: Any,
+    ) -> Any:
         if request.url.endswith("/signals/leads"):
             logging.getLogger("library").warning("sent %s", request.headers)
             private = "PRIVATEMARK"
@@ -88,7 +105,10 @@ def test_a_bug_of_the_tap_shows_a_traceback_without_key_and_values(
 
 @each_reading_entry
 def test_two_streams_that_fail_alike_end_the_run(
-    tap: RunTap, sandbox: Sandbox, config: Json, arguments: list[str]
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    arguments: list[str],
 ) -> None:
     sandbox.faults(status(503))
     run = tap({**config, "max_retries": 2}, *arguments)
@@ -101,25 +121,46 @@ def test_two_streams_that_fail_alike_end_the_run(
 
 
 def test_receipts_are_not_counted_as_a_stream(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     sandbox.faults(status(503))
-    run = tap({**config, "max_retries": 0, "load_receipts": True})
+    run = tap(
+        {
+            **config,
+            "max_retries": 0,
+            "load_receipts": True,
+        }
+    )
     assert run.failed().startswith(f"2 of {len(STREAMS)} streams failed: {FIRST}")
     assert run.failed().endswith(f"; {len(OTHERS)} streams not tried")
 
 
 def test_after_a_page_each_stream_is_tried_with_all_retries(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     """The second stream has one attempt for its first page, and more for its second."""
     later = OTHERS[:2]
     sandbox.faults(
         status(503, stream=FIRST),
-        status(503, stream=SECOND, skip=1, times=2),
+        status(
+            503,
+            stream=SECOND,
+            skip=1,
+            times=2,
+        ),
         *(status(401, stream=stream) for stream in later),
     )
-    run = tap({**config, "page_size": 2, "max_retries": 2})
+    run = tap(
+        {
+            **config,
+            "page_size": 2,
+            "max_retries": 2,
+        }
+    )
     assert run.failed().startswith(f"3 of {len(STREAMS)} streams failed: {FIRST}: ")
     assert "not tried" not in run.failed()
     for stream in (SECOND, *OTHERS):
@@ -127,22 +168,34 @@ def test_after_a_page_each_stream_is_tried_with_all_retries(
 
 
 def test_a_key_is_noted_in_the_state_only_after_it_got_a_page(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     """So after a mistyped key, the right one is no other."""
     catalog = only("observations")
     first = tap(config, catalog=catalog).succeeded()
     sandbox.advance(8)
     mistyped = {**config, "api_key": "a-mistyped-key"}
-    second = tap(mistyped, catalog=catalog, state=first.state)
+    second = tap(
+        mistyped,
+        catalog=catalog,
+        state=first.state,
+    )
     assert "HTTP 401" in second.failed()
     assert "api_key has changed" not in second.stderr
-    third = tap(config, catalog=catalog, state=second.state or first.state).succeeded()
+    third = tap(
+        config,
+        catalog=catalog,
+        state=second.state or first.state,
+    ).succeeded()
     assert "api_key has changed" not in third.stderr
 
 
 def test_a_deeply_nested_record_is_written(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     sandbox.insert("custom_signals", '{"name": ' + '{"x":' * 490 + "1" + "}" * 491)
     written = tap(config).succeeded().records("custom_signals")

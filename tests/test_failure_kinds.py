@@ -59,8 +59,10 @@ class Decision:
 
 LEFT = "each stream is left"
 RETRIED_AND_LEFT = f"{LEFT}, retried"
-TWICE, RETRIED_TWICE = "the second ends it", "the second ends it, retried"
-ENDED, RETRIED_ENDED = "the first ends it", "the first ends it, retried"
+TWICE = "the second ends it"
+RETRIED_TWICE = "the second ends it, retried"
+ENDED = "the first ends it"
+RETRIED_ENDED = "the first ends it, retried"
 
 HTML = "<html>Please log in</html>"
 WAIT = {"headers": {"Retry-After": "0.01"}}
@@ -77,9 +79,18 @@ TWO_PAGES = {"page_size": 2}
 
 def on_page_2(code: int, **more: Any) -> Decision:
     """Return the decision about a status that comes on each second page."""
-    cause = status(code, pages=[2], **more)
+    cause = status(
+        code,
+        pages=[2],
+        **more,
+    )
     # A query that begins again sends a request twice, too.
-    return Decision(cause, RETRIED_AND_LEFT, settings=TWO_PAGES, test="ok")
+    return Decision(
+        cause,
+        RETRIED_AND_LEFT,
+        settings=TWO_PAGES,
+        test="ok",
+    )
 
 
 def refused_tunnel(code: int) -> Exception:
@@ -87,9 +98,17 @@ def refused_tunnel(code: int) -> Exception:
     return exceptions.ProxyError(OSError(f"Tunnel connection failed: {code} No"))
 
 
-def saying(problem: str, run: str = TWICE, **more: Any) -> Decision:
+def saying(
+    problem: str,
+    run: str = TWICE,
+    **more: Any,
+) -> Decision:
     """Return the decision about a status 400 with an explanation."""
-    return Decision(status(400, body={"error": problem}), run, **more)
+    return Decision(
+        status(400, body={"error": problem}),
+        run,
+        **more,
+    )
 
 
 DECISIONS = {
@@ -98,7 +117,12 @@ DECISIONS = {
         status(200, body=last_page(status="failure")), RETRIED_TWICE
     ),
     "200 after a page": Decision(
-        status(200, body="[]", **AFTER_A_PAGE), RETRIED_AND_LEFT
+        status(
+            200,
+            body="[]",
+            **AFTER_A_PAGE,
+        ),
+        RETRIED_AND_LEFT,
     ),
     "200 cut": Decision({"kind": "truncate"}, RETRIED_TWICE),
     "200": Decision(status(200, body="[]"), RETRIED_TWICE),
@@ -113,29 +137,56 @@ DECISIONS = {
     "400 filters": Decision(status(400), TWICE, settings=FILTERS),
     "400": Decision(status(400), TWICE),
     "401 answered": Decision(
-        status(401, pages=[2]), LEFT, settings=TWO_PAGES, test="ok"
+        status(401, pages=[2]),
+        LEFT,
+        settings=TWO_PAGES,
+        test="ok",
     ),
     "401 after a page": Decision(status(401, **AFTER_A_PAGE), LEFT),
     "401": Decision(status(401), TWICE),
     "403 answered, alone": on_page_2(403),
     "403 answered": Decision(
-        status(403, **AFTER_A_PAGE), RETRIED_AND_LEFT, settings=TWO_PAGES
+        status(403, **AFTER_A_PAGE),
+        RETRIED_AND_LEFT,
+        settings=TWO_PAGES,
     ),
     "403 after a page, wait": Decision(
-        status(403, **AFTER_A_PAGE, **WAIT), RETRIED_AND_LEFT
+        status(
+            403,
+            **AFTER_A_PAGE,
+            **WAIT,
+        ),
+        RETRIED_AND_LEFT,
     ),
     "403 after a page, html": Decision(
-        status(403, body=HTML, **AFTER_A_PAGE), RETRIED_AND_LEFT
+        status(
+            403,
+            body=HTML,
+            **AFTER_A_PAGE,
+        ),
+        RETRIED_AND_LEFT,
     ),
     "403 after a page, names a quota": Decision(
-        status(403, body={"error": "quota"}, **AFTER_A_PAGE), RETRIED_AND_LEFT
+        status(
+            403,
+            body={"error": "quota"},
+            **AFTER_A_PAGE,
+        ),
+        RETRIED_AND_LEFT,
     ),
     "403 names a quota": Decision(status(403, body={"error": "quota"}), TWICE),
     "403 html": Decision(status(403, body=HTML), TWICE),
     "403 after a page": Decision(status(403, **AFTER_A_PAGE), LEFT),
     "403": Decision(status(403), LEFT),
     "404 answered": Decision(
-        [status(410, pages=[2]), status(404, pages=[1], skip=1)],
+        [
+            status(410, pages=[2]),
+            status(
+                404,
+                pages=[1],
+                skip=1,
+            ),
+        ],
         RETRIED_AND_LEFT,
         settings=TWO_PAGES,
     ),
@@ -165,7 +216,9 @@ DECISIONS = {
         exceptions.SSLError(SSLCertVerificationError()), ENDED
     ),
     "ConnectTimeout after a page": Decision(
-        exceptions.ConnectTimeout(), "the second ends it, retried", skip=1
+        exceptions.ConnectTimeout(),
+        "the second ends it, retried",
+        skip=1,
     ),
     "ConnectTimeout": Decision(exceptions.ConnectTimeout(), RETRIED_ENDED),
     "Timeout": Decision(exceptions.Timeout(), RETRIED_TWICE),
@@ -203,7 +256,11 @@ Sent = Counter[tuple[str, str]]
 
 
 def of_run(enter: Callable[..., Run], sent: Sent) -> str:
-    ends = {1: "the first ends it", 2: "the second ends it", 3: "each stream is left"}
+    ends = {
+        1: "the first ends it",
+        2: "the second ends it",
+        3: "each stream is left",
+    }
     assert enter().code
     streams = {url for url, _ in sent}
     return ends[len(streams)] + ", retried" * (max(sent.values()) > 1)
@@ -218,7 +275,11 @@ def of_test(enter: Callable[..., Run], _: Sent) -> str:
     return "failed" if enter("--test").code else "ok"
 
 
-CONSUMERS = {"run": of_run, "loads": of_loads, "test": of_test}
+CONSUMERS = {
+    "run": of_run,
+    "loads": of_loads,
+    "test": of_test,
+}
 
 
 @pytest.mark.parametrize("consumer", CONSUMERS)
@@ -235,7 +296,11 @@ def test_what_follows_from_a_failure(  # noqa: PLR0913, PLR0917 - fixtures
     sent: Sent = Counter()
     send = requests.Session.send
 
-    def fail(session: requests.Session, request: Any, **options: Any) -> Any:
+    def fail(
+        session: requests.Session,
+        request: Any,
+        **options: Any,
+    ) -> Any:
         sent[request.url, request.body] += 1
         is_hit = sent.total() > decision.skip
         if isinstance(decision.cause, Exception) and is_hit:
@@ -247,7 +312,11 @@ def test_what_follows_from_a_failure(  # noqa: PLR0913, PLR0917 - fixtures
     elif isinstance(decision.cause, list):
         sandbox.faults(*decision.cause)
     monkeypatch.setattr("requests.Session.send", fail)
-    config |= {"max_retries": 1, "load_receipts": True, **decision.settings}
+    config |= {
+        "max_retries": 1,
+        "load_receipts": True,
+        **decision.settings,
+    }
     names = (*decision.streams, "loads")
     catalog = only(*names, of=TapLeadIntent(config=config).catalog_dict)
     enter = partial(run_in_process, tmp_path, config, catalog=catalog)

@@ -45,11 +45,16 @@ def test_each_finding_is_logged_once_with_all_its_names(
 
 
 def test_what_a_run_has_named_is_not_repeated_by_later_runs(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     body = last_page(*({"id": f"{n}", "new": n} for n in range(100)), took=1)
     sandbox.faults(status(200, body=body))
-    config |= {"page_size": 100, "exclude_fields": {"custom_signals": ["emial"]}}
+    config |= {
+        "page_size": 100,
+        "exclude_fields": {"custom_signals": ["emial"]},
+    }
     texts = (
         "1 field without a column, only in additional_properties: new;",
         "Check exclude_fields, as no record has emial",
@@ -58,16 +63,31 @@ def test_what_a_run_has_named_is_not_repeated_by_later_runs(
     )
     first = tap(config, catalog=only("custom_signals")).succeeded()
     assert all(text in first.stderr for text in texts)
-    again = tap(config, catalog=only("custom_signals"), state=first.state).succeeded()
+    again = tap(
+        config,
+        catalog=only("custom_signals"),
+        state=first.state,
+    ).succeeded()
     assert len(again.records("custom_signals")) == 100
     assert not [text for text in texts if text in again.stderr]
 
 
 def test_names_that_may_be_data_are_not_in_the_state(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
-    names = ["ada@example.com", "+49 170 1234567", "2026-01-31", "1.5", "x" * 101]
-    record = {"id": "a", **dict.fromkeys([*names, "größe", "x" * 100], 1)}
+    names = [
+        "ada@example.com",
+        "+49 170 1234567",
+        "2026-01-31",
+        "1.5",
+        "x" * 101,
+    ]
+    record = {
+        "id": "a",
+        **dict.fromkeys([*names, "größe", "x" * 100], 1),
+    }
     sandbox.faults(status(200, body=last_page(record, **{"7": 1, "took": 1})))
     run = tap(config, catalog=only("custom_signals")).succeeded()
     assert "ada@example.com" in run.stderr
@@ -78,20 +98,34 @@ def test_names_that_may_be_data_are_not_in_the_state(
 
 
 def test_an_excluded_field_that_no_record_has_is_named_in_a_later_run_too(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     """A user may set `exclude_fields` after the first load."""
-    sandbox.configure(api_key=config["api_key"], sizes={"leads": 120})
-    part = tap({**config, "end_date": "2026-01-01"}, catalog=only("leads")).succeeded()
+    sandbox.configure(
+        api_key=config["api_key"],
+        sizes={"leads": 120},
+    )
+    part = tap(
+        {**config, "end_date": "2026-01-01"},
+        catalog=only("leads"),
+    ).succeeded()
     assert part.records("leads")
     config |= {"exclude_fields": {"leads": ["profile.ulr", "title"]}}
-    again = tap(config, catalog=only("leads"), state=part.state).succeeded()
+    again = tap(
+        config,
+        catalog=only("leads"),
+        state=part.state,
+    ).succeeded()
     assert len(again.records("leads")) >= 100
     assert "as no record has profile.ulr\n" in again.stderr
 
 
 def test_a_total_of_everything_says_nothing_of_a_range(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     sandbox.faults(status(200, body=last_page(total=5_000)))
     assert "has brought" not in tap(config, catalog=only("leads")).succeeded().stderr

@@ -52,7 +52,12 @@ def test_ctrl_c_ends_the_host_as_it_ends_any_program() -> None:
     with listening(saying_nothing(asked)) as (host, port):
         config = {**VALID, "base_url": f"http://{host}:{port}"}
         process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-c", PROGRAM, json.dumps(config)],
+            [
+                sys.executable,
+                "-c",
+                PROGRAM,
+                json.dumps(config),
+            ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             encoding="utf-8",
@@ -67,11 +72,17 @@ def test_ctrl_c_ends_the_host_as_it_ends_any_program() -> None:
 
 
 def test_ctrl_c_ends_the_reading_threads(
-    sandbox: Sandbox, config: Json, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox,
+    config: Json,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sandbox.configure(api_key=API_KEY, sizes={"signal_agents": 500})
+    sandbox.configure(
+        api_key=API_KEY,
+        sizes={"signal_agents": 500},
+    )
     tap = TapLeadIntent(
-        config={**config, "page_size": 1}, catalog=only("signal_agents")
+        config={**config, "page_size": 1},
+        catalog=only("signal_agents"),
     )
 
     def interrupt(_: object) -> None:
@@ -89,10 +100,13 @@ def test_ctrl_c_ends_the_reading_threads(
 
 
 def test_no_line_of_a_tap_has_a_key(
-    config: Json, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    config: Json,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """The formatters are the host's; so the tap's loggers take it out."""
-    other_key, seen = "another-key-9d2e", list[str]()
+    other_key = "another-key-9d2e"
+    seen = list[str]()
 
     def count(record: logging.LogRecord) -> bool:
         seen.append(record.name)
@@ -122,11 +136,17 @@ def test_no_line_of_a_tap_has_a_key(
 
 
 def test_the_recipe_shows_rows_and_goes_on_from_a_state(
-    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # What came since a time that is long ago would be read again.
     clock = datetime.now(UTC).isoformat()
-    sandbox.configure(api_key=API_KEY, clock=clock, sizes={"leads": 150})
+    sandbox.configure(
+        api_key=API_KEY,
+        clock=clock,
+        sizes={"leads": 150},
+    )
     monkeypatch.chdir(tmp_path)
     Path("catalog.json").write_text(json.dumps(only("leads")), encoding="utf-8")
     lines = "".join(blocks(section(ROOT / "docs/recipes.md", "## In Python"), "python"))

@@ -21,8 +21,19 @@ def test_each_line_about_a_stream_begins_with_its_name(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    api = Api(now=2 * DAY, leads=steady(25), refuses_cursors=1)
-    run(api, Store(), {**CONFIG, "window_days": 1}, selected=STREAMS, clock_ahead=HOUR)
+    api = Api(
+        now=2 * DAY,
+        leads=steady(25),
+        refuses_cursors=1,
+    )
+    config = {**CONFIG, "window_days": 1}
+    run(
+        api,
+        Store(),
+        config,
+        selected=STREAMS,
+        clock_ahead=HOUR,
+    )
     lines = {
         (record.name.rpartition(".")[2], record.levelname, record.getMessage())
         for record in caplog.records
@@ -44,7 +55,13 @@ class Unprintable:
 
 
 @pytest.mark.parametrize(
-    "arguments", [(API_KEY,), (API_KEY, 2, 3), (Unprintable(), 2)], ids=["1", "3", "2"]
+    "arguments",
+    [
+        (API_KEY,),
+        (API_KEY, 2, 3),
+        (Unprintable(), 2),
+    ],
+    ids=["1", "3", "2"],
 )
 def test_a_malformed_log_call_of_a_library_ends_nothing(
     tap: RunTap,
@@ -80,7 +97,11 @@ def test_the_console_shows_metrics_at_debug_alone(
 
 @pytest.mark.parametrize(
     ("log_format", "own_handlers", "shows"),
-    [("colored", False, False), ("colored", True, True), ("json", False, True)],
+    [
+        ("colored", False, False),
+        ("colored", True, True),
+        ("json", False, True),
+    ],
 )
 def test_meltanos_log_as_text_has_no_metrics(  # noqa: PLR0913, PLR0917 - fixtures
     tap: RunTap,
@@ -122,8 +143,17 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR091
     path.write_text(json.dumps(as_meltano_sets_it), encoding="utf-8")
     monkeypatch.setenv("SINGER_SDK_LOG_CONFIG", str(path))
     sandbox.faults(
-        {"kind": "status", "status": 403, "stream": "leads"},
-        {"kind": "status", "status": 503, "stream": "custom_signals", "times": 1},
+        {
+            "kind": "status",
+            "status": 403,
+            "stream": "leads",
+        },
+        {
+            "kind": "status",
+            "status": 503,
+            "stream": "custom_signals",
+            "times": 1,
+        },
     )
     streams = ("custom_signals", "leads", "observations")
     config["concurrency"] = 1
@@ -135,21 +165,53 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR091
     figures = [line["extra"] for line in lines if line["extra"]]
     for each in figures:
         assert each.pop("seconds") >= each.pop("waited_seconds")
-    read = {"records": 3, "requests": 1, "retries": 0, "covered_to": None}
-    leads, failed = dict(read, records=0, stream="leads"), {"failed_streams": ["leads"]}
+    read = {
+        "records": 3,
+        "requests": 1,
+        "retries": 0,
+        "covered_to": None,
+    }
+    leads = dict(
+        read,
+        records=0,
+        stream="leads",
+    )
+    failed = {"failed_streams": ["leads"]}
     assert figures == [
-        dict(read, requests=2, retries=1, stream="custom_signals"),
+        dict(
+            read,
+            requests=2,
+            retries=1,
+            stream="custom_signals",
+        ),
         leads,
-        dict(leads, status=403, reason=None),
-        dict(read, requests=ANY, stream="observations", covered_to=ANY),
-        {"records": 6, "requests": ANY, "retries": 1} | failed,
+        dict(
+            leads,
+            status=403,
+            reason=None,
+        ),
+        dict(
+            read,
+            requests=ANY,
+            stream="observations",
+            covered_to=ANY,
+        ),
+        {
+            "records": 6,
+            "requests": ANY,
+            "retries": 1,
+        }
+        | failed,
     ]
     assert lines[-2]["message"].startswith("3 streams, 6 records, ")
     metrics = [line["metric_info"] for line in lines if "metric_info" in line]
     for metric in ("record_count", "sync_duration", "http_request_count"):
         found = [each["tags"]["stream"] for each in metrics if each["metric"] == metric]
         assert found == [*streams]
-    counts = {"record_count": [3, 0, 3], "http_request_count": [2, 1, ANY]}
+    counts = {
+        "record_count": [3, 0, 3],
+        "http_request_count": [2, 1, ANY],
+    }
     for metric, values in counts.items():
         found = [each["value"] for each in metrics if each["metric"] == metric]
         assert found == values

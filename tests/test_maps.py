@@ -20,27 +20,44 @@ ODD = {
     "email": SECRET,
     "new": "kept",
 }
-PLAIN = {**ODD, "id": "plain", "full_name": SECRET, "title": "CTO"}
+PLAIN = {
+    **ODD,
+    "id": "plain",
+    "full_name": SECRET,
+    "title": "CTO",
+}
 
 
 @pytest.fixture
 def load(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> Callable[..., dict[str, dict[str, Json]]]:
     """Run the tap over two odd leads; give the rows by table and id."""
-    sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
+    sandbox.configure(
+        api_key=config["api_key"],
+        sizes={"leads": 0},
+    )
     sandbox.insert("leads", ODD, PLAIN)
 
     def rows(
-        maps: Json, catalog: Json | None = None, **settings: Any
+        maps: Json,
+        catalog: Json | None = None,
+        **settings: Any,
     ) -> dict[str, dict[str, Json]]:
-        settings = {**config, "stream_maps": maps, **settings}
+        settings = {
+            **config,
+            "stream_maps": maps,
+            **settings,
+        }
         done = tap(settings, catalog=catalog or only("leads")).succeeded()
         assert SECRET not in done.stderr
         tables: dict[str, dict[str, Json]] = {}
         for message in done.messages:
             if message["type"] == "RECORD":
-                name, row = message["stream"], message["record"]
+                name = message["stream"]
+                row = message["record"]
                 assert row.keys() <= done.schema(name)["properties"].keys()
                 extra = row.get("additional_properties")
                 if isinstance(extra, str):
@@ -52,7 +69,11 @@ def load(
 
 
 MASKS: dict[str, Json] = {
-    "nulls": {"full_name": None, "title": "__NULL__", "email": None},
+    "nulls": {
+        "full_name": None,
+        "title": "__NULL__",
+        "email": None,
+    },
     "hashes": {
         "full_name": "md5(full_name) if full_name else None",
         "title": "'x'",
@@ -76,7 +97,9 @@ MASKS: dict[str, Json] = {
 @pytest.mark.parametrize("flat", [{}, FLAT], ids=["nested", "flat"])
 @pytest.mark.parametrize("sets", MASKS.values(), ids=MASKS)
 def test_the_field_that_a_map_sets_is_in_no_other_column(
-    load: Callable[..., Any], sets: Json, flat: Json
+    load: Callable[..., Any],
+    sets: Json,
+    flat: Json,
 ) -> None:
     """Also without a column, and where it contradicts the type of its column."""
     leads = load({"leads": sets}, **flat)["leads"]
@@ -91,27 +114,66 @@ def test_the_field_that_a_map_sets_is_in_no_other_column(
 def test_each_map_of_a_stream_hides_what_it_sets_itself(
     load: Callable[..., Any],
 ) -> None:
-    everything = {"full_name": None, "title": None, "email": None}
+    everything = {
+        "full_name": None,
+        "title": None,
+        "email": None,
+    }
     same = {"title": "title", "full_name": "self"}
-    copies = {"__source__": "leads", **same, "titles": "id", "email": None}
+    copies = {
+        "__source__": "leads",
+        **same,
+        "titles": "id",
+        "email": None,
+    }
     # Of a stream that is not selected, maps do not matter.
-    others = {"custom_signals": {"x": "id"}, "__else__": None}
-    tables = load({"lead*": everything, "copies": copies, **others})
+    others = {
+        "custom_signals": {"x": "id"},
+        "__else__": None,
+    }
+    tables = load(
+        {
+            "lead*": everything,
+            "copies": copies,
+            **others,
+        }
+    )
     kept = {name: rows["odd"]["additional_properties"] for name, rows in tables.items()}
-    remaining = {"full_name": ODD["full_name"], "title": ODD["title"], "new": "kept"}
-    assert kept == {"leads": {"new": "kept"}, "copies": remaining}
+    remaining = {
+        "full_name": ODD["full_name"],
+        "title": ODD["title"],
+        "new": "kept",
+    }
+    assert kept == {
+        "leads": {"new": "kept"},
+        "copies": remaining,
+    }
     assert tables["copies"]["plain"]["full_name"] == SECRET
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("company__name", None), ("company__new", "__NULL__"), ("company__new", "'x'")],
+    [
+        ("company__name", None),
+        ("company__new", "__NULL__"),
+        ("company__new", "'x'"),
+    ],
 )
 def test_a_map_cannot_set_a_nested_field_by_its_flat_name(
-    tap: RunTap, config: Json, name: str, value: str | None
+    tap: RunTap,
+    config: Json,
+    name: str,
+    value: str | None,
 ) -> None:
     maps = {"stream_maps": {"leads": {name: value}}}
-    line = tap({**config, **FLAT, **maps}, catalog=only("leads")).failed()
+    line = tap(
+        {
+            **config,
+            **FLAT,
+            **maps,
+        },
+        catalog=only("leads"),
+    ).failed()
     assert line.startswith(f"flattening_enabled: leads: {name} would be a part of ")
 
 
@@ -136,12 +198,22 @@ def test_what_is_deselected_is_not_flattened(load: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("expression", ["signal['title']", "int(full_name)"])
 @pytest.mark.parametrize("name", ["x", "__filter__"])
 def test_an_expression_fails_at_the_first_record_without_its_values(
-    tap: RunTap, sandbox: Sandbox, config: Json, name: str, expression: str
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    name: str,
+    expression: str,
 ) -> None:
-    sandbox.configure(api_key=config["api_key"], sizes={"leads": 0})
+    sandbox.configure(
+        api_key=config["api_key"],
+        sizes={"leads": 0},
+    )
     sandbox.insert("leads", PLAIN)
     maps = {"stream_maps": {"leads": {name: expression}}}
-    done = tap({**config, **maps}, catalog=only("leads"))
+    done = tap(
+        {**config, **maps},
+        catalog=only("leads"),
+    )
     assert f"correct the map expression {expression!r}, which failed" in done.failed()
     assert SECRET not in done.stdout + done.stderr
 
@@ -176,9 +248,15 @@ def test_an_unknown_name_is_found_before_the_first_request(  # noqa: PLR0913, PL
     given: Json,
     problem: str,
 ) -> None:
-    maps = {"leads": {name: expression}, "custom_signals": {"x": "no_name"}}
+    maps = {
+        "leads": {name: expression},
+        "custom_signals": {"x": "no_name"},
+    }
     settings = {"stream_maps": maps, "stream_map_config": given}
-    line = tap({**config, **settings}, catalog=only("leads")).failed()
+    line = tap(
+        {**config, **settings},
+        catalog=only("leads"),
+    ).failed()
     assert line == f"stream_maps.leads.{name}: {problem}"
     assert not sandbox.requests()
 
@@ -193,7 +271,13 @@ def test_an_expression_may_ask_whether_the_configuration_has_a_name(
 
 def test_names_that_an_expression_may_use(load: Callable[..., Any]) -> None:
     expression = "[n for n in [config['a'], record['id'], _['id'], str(1)] if n]"
-    maps = {"leads": {"x": expression, "title": "self", "y": "title or None"}}
+    maps = {
+        "leads": {
+            "x": expression,
+            "title": "self",
+            "y": "title or None",
+        }
+    }
     assert load(maps, stream_map_config={"a": 1})["leads"]["plain"]["x"] == [
         1,
         *["plain"] * 2,

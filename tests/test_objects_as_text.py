@@ -41,14 +41,35 @@ MAPS = {
 }
 LEAD = {
     "id": "odd",
-    "full_name": ["Łukasz", {"b": 1, "a": [1.5, None]}],
-    "company": {"name": "Müller", "domain": "müller.example", "employees": 2**60},
-    "qualification": {"references": [{"url": "u", "label": "ß"}], "new": {}},
-    "new": {"z": 1, "a": "\u2028", "secret": "x"},
+    "full_name": [
+        "Łukasz",
+        {
+            "b": 1,
+            "a": [1.5, None],
+        },
+    ],
+    "company": {
+        "name": "Müller",
+        "domain": "müller.example",
+        "employees": 2**60,
+    },
+    "qualification": {
+        "references": [{"url": "u", "label": "ß"}],
+        "new": {},
+    },
+    "new": {
+        "z": 1,
+        "a": "\u2028",
+        "secret": "x",
+    },
 }
 
 
-def run(tap: RunTap, config: Json, **more: Any) -> Run:
+def run(
+    tap: RunTap,
+    config: Json,
+    **more: Any,
+) -> Run:
     return tap(config, **more).succeeded()
 
 
@@ -65,21 +86,38 @@ def read(row: Json, columns: Json) -> Json:
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, FLAT, EXCLUDED, MAPS, {**FLAT, **EXCLUDED}, {**FLAT, "stream_maps": {}}],
+    [
+        {},
+        FLAT,
+        EXCLUDED,
+        MAPS,
+        {**FLAT, **EXCLUDED},
+        {**FLAT, "stream_maps": {}},
+    ],
     ids=["plain", "flat", "excluded", "mapped", "flat and excluded", "empty maps"],
 )
 def test_rows_are_the_same_and_hold_no_objects(
-    tap: RunTap, sandbox: Sandbox, config: Json, settings: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    settings: Json,
 ) -> None:
     sandbox.insert("leads", LEAD)
     # Otherwise, `window_end` depends on when the run begins.
     config |= {"end_date": "2026-11-01", **settings}
     catalog = only(*STREAMS)
     select(catalog, "leads", "signal", "reason", selected=False)
-    typed = {"new": opened(z=TEXT), "full_name": {**ARRAY, "items": TEXT}}
+    typed = {
+        "new": opened(z=TEXT),
+        "full_name": {**ARRAY, "items": TEXT},
+    }
     entries(catalog)["leads"]["schema"]["properties"].update(typed)
     expected = run(tap, config, catalog=catalog)
-    found = run(tap, {**config, **SETTING}, catalog=catalog)
+    found = run(
+        tap,
+        {**config, **SETTING},
+        catalog=catalog,
+    )
     names = dict.fromkeys(m["stream"] for m in expected.messages if "stream" in m)
     assert names.keys() >= {*STREAMS}
     for name in names:
@@ -99,10 +137,16 @@ def test_rows_are_the_same_and_hold_no_objects(
 
 
 def test_text_keeps_the_order_and_the_characters_of_the_api(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     sandbox.insert("leads", LEAD)
-    rows = run(tap, {**config, **SETTING}, catalog=only("leads")).records("leads")
+    rows = run(
+        tap,
+        {**config, **SETTING},
+        catalog=only("leads"),
+    ).records("leads")
     (row,) = [row for row in rows if row["id"] == "odd"]
     assert row["company"] == (
         '{"name":"Müller","domain":"müller.example","employees":1152921504606846976}'
@@ -114,10 +158,22 @@ def test_text_keeps_the_order_and_the_characters_of_the_api(
     )
 
 
-def test_what_a_map_makes_is_text(tap: RunTap, sandbox: Sandbox, config: Json) -> None:
+def test_what_a_map_makes_is_text(
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+) -> None:
     signal = {"type": "ü"}
     sandbox.insert("leads", {**LEAD, "signal": signal})
-    done = run(tap, {**config, **MAPS, **SETTING}, catalog=only("leads"))
+    done = run(
+        tap,
+        {
+            **config,
+            **MAPS,
+            **SETTING,
+        },
+        catalog=only("leads"),
+    )
     (row,) = [row for row in done.records("leads") if row["id"] == "odd"]
     assert "company" not in row
     for name in ("copied", "guessed", "dumped"):
@@ -126,16 +182,27 @@ def test_what_a_map_makes_is_text(tap: RunTap, sandbox: Sandbox, config: Json) -
 
 @pytest.mark.parametrize("types", [["object", "string", "null"], None], ids=str)
 def test_a_column_that_allows_other_types_too(
-    tap: RunTap, sandbox: Sandbox, config: Json, types: list[str] | None
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    types: list[str] | None,
 ) -> None:
-    values = [{"a": 1}, "text", None]
+    values = [
+        {"a": 1},
+        "text",
+        None,
+    ]
     sandbox.insert(
         "leads", *({"id": f"{n}", "new": value} for n, value in enumerate(values))
     )
     catalog = only("leads")
     column = {} if types is None else {"type": types}
     entries(catalog)["leads"]["schema"]["properties"]["new"] = column
-    done = run(tap, {**config, **SETTING}, catalog=catalog)
+    done = run(
+        tap,
+        {**config, **SETTING},
+        catalog=catalog,
+    )
     assert done.schema("leads")["properties"]["new"] == TEXT_COLUMN
     rows = {row["id"]: row["new"] for row in done.records("leads")}
     assert [rows[f"{n}"] for n in range(len(values))] == ['{"a":1}', "text", None]

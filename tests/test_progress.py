@@ -15,7 +15,10 @@ def test_a_line_comes_every_15_seconds_and_no_sooner(
     clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    stats = StreamStats(began=clock.now, monotonic=clock.limits.monotonic)
+    stats = StreamStats(
+        began=clock.now,
+        monotonic=clock.limits.monotonic,
+    )
     for _ in range(45):
         clock.now += 1
         stats.records += 100
@@ -27,8 +30,13 @@ def test_a_line_comes_every_15_seconds_and_no_sooner(
 
 def test_a_run_logs_how_far_it_has_come(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    api = Api(now=2 * DAY, leads=steady(30), seconds_per_request=15)
-    run(api, Store(), {**DAILY, "concurrency": 1})
+    api = Api(
+        now=2 * DAY,
+        leads=steady(30),
+        seconds_per_request=15,
+    )
+    config = {**DAILY, "concurrency": 1}
+    run(api, Store(), config)
     lines = [vars(line) for line in caplog.records if "so far" in line.message]
     at = [(line["pass"], line["read_to"]) for line in lines]
     assert at == sorted(at)

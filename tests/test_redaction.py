@@ -25,7 +25,12 @@ from tests.support.helpers import log_of_a_process
 
 KEY = 'sk-"4&7\\c/+e'
 KEYS = st.text(
-    st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=60
+    st.characters(
+        min_codepoint=33,
+        max_codepoint=126,
+    ),
+    min_size=8,
+    max_size=60,
 )
 SPELL: dict[str, Callable[[str], str]] = {
     "plain": str,
@@ -44,10 +49,22 @@ SPELL: dict[str, Callable[[str], str]] = {
 }
 
 
-@example(key="0000000%", spell=SPELL["url"])
-@example(key="00000%25", spell=SPELL["plain"])
-@example(key="00000%25", spell=SPELL["url in a url"])
-@given(key=KEYS, spell=st.sampled_from([*SPELL.values()]))
+@example(
+    key="0000000%",
+    spell=SPELL["url"],
+)
+@example(
+    key="00000%25",
+    spell=SPELL["plain"],
+)
+@example(
+    key="00000%25",
+    spell=SPELL["url in a url"],
+)
+@given(
+    key=KEYS,
+    spell=st.sampled_from([*SPELL.values()]),
+)
 def test_each_spelling_of_the_key_is_hidden(
     key: str, spell: Callable[[str], str]
 ) -> None:
@@ -78,7 +95,12 @@ def test_long_tokens_in_a_response_are_hidden(encode: Callable[[bytes], str]) ->
     assert quote(text) == visible
 
 
-@given(around=st.tuples(st.text(max_size=400), st.text(max_size=400)))
+@given(
+    around=st.tuples(
+        st.text(max_size=400),
+        st.text(max_size=400),
+    )
+)
 def test_a_message_is_one_bounded_printable_line(around: tuple[str, str]) -> None:
     hide(KEY)
     for show in (summarize, quote):
@@ -141,7 +163,14 @@ def test_logs(handler: Lines, formatter: logging.Formatter | None) -> None:
     logger.warning("message %s \x1b[2J", KEY)
     error = ValueError(KEY)
     error.__cause__ = KeyError(f"Bearer {KEY}\u202e")
-    logger.warning("failed", exc_info=error, extra={"key": KEY, "sent": {"key": KEY}})
+    logger.warning(
+        "failed",
+        exc_info=error,
+        extra={
+            "key": KEY,
+            "sent": {"key": KEY},
+        },
+    )
     assert not [spell(KEY) for spell in SPELL.values() if spell(KEY) in handler.text]
     assert "message ***" in handler.text
     assert "KeyError" in handler.text

@@ -19,7 +19,11 @@ from tests.support.store import Store
 def test_a_run_ends_with_a_line_for_each_stream(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    api, store = Api(now=8 * DAY, leads=steady(192)), Store()
+    api = Api(
+        now=8 * DAY,
+        leads=steady(192),
+    )
+    store = Store()
     config = {**CONFIG, "window_days": 0.5}
     caplog.set_level(logging.INFO)
     run(api, store, config)
@@ -38,12 +42,19 @@ def test_a_stream_that_fails_in_its_second_range_is_not_complete(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
-    before = Api(now=2 * DAY, leads=steady(20))
+    before = Api(
+        now=2 * DAY,
+        leads=steady(20),
+    )
     config = {**CONFIG, "concurrency": 1}
     run(before, Store(), config)
     first = sum("date_found" in body for body in before.requests)
     caplog.clear()
-    api = Api(now=2 * DAY, leads=steady(20), forbidden_at=first)
+    api = Api(
+        now=2 * DAY,
+        leads=steady(20),
+        forbidden_at=first,
+    )
     with pytest.raises(RunError, match="HTTP 401"):
         run(api, Store(), config)
     (line,) = [line for line in caplog.messages if line.startswith("leads: 20 records")]
@@ -92,10 +103,15 @@ def test_an_alert_of_200_characters_says_what_each_failure_needs() -> None:
 def test_records_without_a_key_and_holes_are_both_named(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    api = Api(now=9 * DAY, leads=steady(200), broken=(4 * DAY, 4 * DAY))
+    api = Api(
+        now=9 * DAY,
+        leads=steady(200),
+        broken=(4 * DAY, 4 * DAY),
+    )
     api.leads[0].id = ""
+    config = {**CONFIG, "max_retries": 0}
     with pytest.raises(RunError):
-        run(api, Store(), {**CONFIG, "max_retries": 0})
+        run(api, Store(), config)
     assert "Records without id" not in caplog.text, "the error says it"
     (line,) = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
     assert re.search(

@@ -19,6 +19,10 @@ def test_each_endpoint_of_openapi_json_has_a_class(catalog: Json) -> None:
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_catalog_entry(catalog: Json, name: str, snapshot: SnapshotAssertion) -> None:
+def test_catalog_entry(
+    catalog: Json,
+    name: str,
+    snapshot: SnapshotAssertion,
+) -> None:
     """A change here changes tables: see the diff, then `--snapshot-update`."""
     assert catalog[name] == snapshot(extension_class=JSONSnapshotExtension)

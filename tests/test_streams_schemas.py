@@ -27,6 +27,10 @@ def test_what_warehouses_need_of_a_schema(name: str) -> None:
 def test_a_documented_array_is_a_column_without_items() -> None:
     """With them, target-postgres makes `jsonb[]` and fails on nested arrays."""
     text: Json = {"type": ["string", "null"]}
-    computed = ComputedColumn("tags", {"type": "array", "items": text}, lambda *_: None)
+    computed = ComputedColumn(
+        "tags",
+        {"type": "array", "items": text},
+        lambda *_: None,
+    )
     columns = record_schema("Lead", computed)["properties"]
     assert columns["tags"] == {"type": "array"}

@@ -27,16 +27,25 @@ class TestSingerSDK(_Suite):  # type: ignore[misc, valid-type] # created at run 
     def runner(cls, server: Sandbox) -> TapTestRunner:
         """Sync once for all tests of the class."""
         server.configure(api_key=API_KEY)
-        config = {**VALID, "base_url": server.url, "start_date": SINCE}
+        config = {
+            **VALID,
+            "base_url": server.url,
+            "start_date": SINCE,
+        }
         runner = TapTestRunner(TapLeadIntent, config=config)
         runner.sync_all()
         return runner
 
 
 def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
-    sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 150))
+    sandbox.configure(
+        api_key=API_KEY,
+        sizes=dict.fromkeys(STREAMS, 150),
+    )
     run = tap(config).succeeded()
     keys = {m["stream"]: m["key_properties"] for m in run.messages if "schema" in m}
     assert keys.keys() == {*STREAMS}
@@ -50,12 +59,23 @@ def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
 
 
 def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(
-    tap: RunTap, sandbox: Sandbox, config: Json
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     catalog = only("custom_signals")
     columns = entries(catalog)["custom_signals"]["schema"]["properties"]
-    columns["price"] = {"type": ["number", "null"], "multipleOf": 0.01, "minimum": 0.5}
-    found = {"0.57": Decimal("0.57"), "2": 2, "0.575": None, "0.49": None}
+    columns["price"] = {
+        "type": ["number", "null"],
+        "multipleOf": 0.01,
+        "minimum": 0.5,
+    }
+    found = {
+        "0.57": Decimal("0.57"),
+        "2": 2,
+        "0.575": None,
+        "0.49": None,
+    }
     texts = [f'{{"id": "{price}", "price": {price}}}' for price in found]
     sandbox.insert("custom_signals", *texts)
     run = tap(config, catalog=catalog).succeeded()
@@ -66,8 +86,14 @@ def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(
 
 
 def test_the_address_may_have_an_ipv6_host(requests_mock: requests_mock.Mocker) -> None:
-    page = {"data": [], "cursor": {"has_more": False}}
+    page = {
+        "data": [],
+        "cursor": {"has_more": False},
+    }
     requests_mock.post("http://[::1]:8000/v1/monitor/custom-signals", json=page)
     config = {**VALID, "base_url": "http://[::1]:8000/"}
-    TapLeadIntent(config=config, catalog=only("custom_signals")).sync_all()
+    TapLeadIntent(
+        config=config,
+        catalog=only("custom_signals"),
+    ).sync_all()
     assert requests_mock.call_count == 1

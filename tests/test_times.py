@@ -40,13 +40,20 @@ def test_a_bookmark_is_read_back_as_written(seconds: int) -> None:
     assert len(text) == len("2026-01-01T00:00:00Z")
 
 
+FIRST = datetime(2, 1, 1)  # noqa: DTZ001 - a bound
+LAST = datetime(9998, 1, 1)  # noqa: DTZ001 - a bound
+
+
 @given(
-    local=st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1)),  # noqa: DTZ001 - a bound
+    local=st.datetimes(FIRST, LAST),
     zone=st.integers(-1439, 1439).map(lambda n: timezone(timedelta(minutes=n))),
     is_whole=st.booleans(),
 )
 def test_a_records_time_is_written_in_utc_at_full_width(
-    local: datetime, zone: timezone, *, is_whole: bool
+    local: datetime,
+    zone: timezone,
+    *,
+    is_whole: bool,
 ) -> None:
     instant = local.replace(tzinfo=zone)
     if is_whole:
