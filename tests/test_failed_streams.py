@@ -62,7 +62,8 @@ def test_a_failed_stream_does_not_affect_the_others(
         assert len(run.records(name)) == len(sandbox.records(name))
     sandbox.faults()
     after = tap(config, state=run.state).succeeded()
-    found = {record["id"] for r in (before, after) for record in r.records("leads")}
+    records = before.records("leads") + after.records("leads")
+    found = {record["id"] for record in records}
     assert found == {lead["id"] for lead in sandbox.records("leads")}
 
 

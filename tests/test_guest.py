@@ -68,7 +68,8 @@ def test_ctrl_c_ends_the_host_as_it_ends_any_program() -> None:
     assert process.returncode == -signal.SIGINT
     *_, last, end = log.splitlines()
     assert "finally ran" in log
-    assert (last, end) == ("KeyboardInterrupt", "atexit ran")
+    assert last == "KeyboardInterrupt"
+    assert end == "atexit ran"
 
 
 def test_ctrl_c_ends_the_reading_threads(

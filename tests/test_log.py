@@ -171,50 +171,53 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR091
         "retries": 0,
         "covered_to": None,
     }
-    leads = dict(
-        read,
-        records=0,
-        stream="leads",
-    )
-    failed = {"failed_streams": ["leads"]}
+    signals = {
+        **read,
+        "requests": 2,
+        "retries": 1,
+        "stream": "custom_signals",
+    }
+    leads = {
+        **read,
+        "records": 0,
+        "stream": "leads",
+    }
+    refused = {
+        **leads,
+        "status": 403,
+        "reason": None,
+    }
+    observations = {
+        **read,
+        "requests": ANY,
+        "stream": "observations",
+        "covered_to": ANY,
+    }
+    in_all = {
+        "records": 6,
+        "requests": ANY,
+        "retries": 1,
+        "failed_streams": ["leads"],
+    }
     assert figures == [
-        dict(
-            read,
-            requests=2,
-            retries=1,
-            stream="custom_signals",
-        ),
+        signals,
         leads,
-        dict(
-            leads,
-            status=403,
-            reason=None,
-        ),
-        dict(
-            read,
-            requests=ANY,
-            stream="observations",
-            covered_to=ANY,
-        ),
-        {
-            "records": 6,
-            "requests": ANY,
-            "retries": 1,
-        }
-        | failed,
+        refused,
+        observations,
+        in_all,
     ]
     assert lines[-2]["message"].startswith("3 streams, 6 records, ")
     metrics = [line["metric_info"] for line in lines if "metric_info" in line]
     for metric in ("record_count", "sync_duration", "http_request_count"):
-        found = [each["tags"]["stream"] for each in metrics if each["metric"] == metric]
-        assert found == [*streams]
+        found = [each for each in metrics if each["metric"] == metric]
+        assert [each["tags"]["stream"] for each in found] == [*streams]
     counts = {
         "record_count": [3, 0, 3],
         "http_request_count": [2, 1, ANY],
     }
     for metric, values in counts.items():
-        found = [each["value"] for each in metrics if each["metric"] == metric]
-        assert found == values
+        found = [each for each in metrics if each["metric"] == metric]
+        assert [each["value"] for each in found] == values
     received = [each for each in metrics if each["metric"] == "http_request_duration"]
     statuses = [each["tags"]["http_status_code"] for each in received]
     assert statuses[:4] == ([503, 200, 403, 200] if level == "DEBUG" else [])

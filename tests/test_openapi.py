@@ -45,7 +45,8 @@ def test_request_fields(stream: str) -> None:
     fields = {n: resolve(f) for n, f in request_schema(stream)["properties"].items()}
     cursor = fields.pop("cursor")["properties"]
     assert cursor.keys() == {"limit", "after"}
-    assert (cursor["limit"]["minimum"], cursor["limit"]["maximum"]) == (1, 100)
+    assert cursor["limit"]["minimum"] == 1
+    assert cursor["limit"]["maximum"] == 100
     ranges = [name for name, field in fields.items() if field["type"] == "object"]
     assert declared_stream(stream).ranges == (*ranges,)
     for name in ranges:

@@ -45,4 +45,5 @@ def test_a_run_logs_how_far_it_has_come(caplog: pytest.LogCaptureFixture) -> Non
         assert line["message"].startswith(text)
     passes = {(line["pass"], line["range"]) for line in lines}
     assert passes == {("1 of 2", "date_found"), ("2 of 2", "latest_signal")}
-    assert (lines[-1]["stream"], lines[-1]["records"]) == ("leads", 30)
+    assert lines[-1]["stream"] == "leads"
+    assert lines[-1]["records"] == 30

@@ -72,13 +72,12 @@ def test_temporary_failures_are_retried(
     lines = waits(caplog)
     assert all(line.startswith("signal_agents: ") for line in lines)
     found = [re.search(r"; attempt (\d) of 9 in (\d\.\d) s$", line) for line in lines]
-    (first, short), (second, longer) = (each.groups() for each in found if each)
-    assert (first, second) == ("2", "3")
-    assert clock.now == pytest.approx(1000 + float(short) + float(longer), abs=0.11)
-    assert (
-        float(short) <= 2,
-        float(longer) <= 4,
-    ) == (True, True)
+    attempts = [each[1] for each in found if each]
+    seconds = [float(each[2]) for each in found if each]
+    assert attempts == ["2", "3"]
+    assert clock.now == pytest.approx(1000 + sum(seconds), abs=0.11)
+    assert seconds[0] <= 2
+    assert seconds[1] <= 4
 
 
 def test_retries_are_counted_for_each_request(
@@ -133,7 +132,8 @@ def test_the_server_says_how_long_to_wait(  # noqa: PLR0913, PLR0917 - fixtures
     one_tap = tap()
     list(pages(one_tap))
     stats = one_tap.streams["signal_agents"].stats
-    assert (stats.requests, stats.retries) == (2, 1)
+    assert stats.requests == 2
+    assert stats.retries == 1
     # Many servers round down.
     seconds += min(1, seconds / 10)
     assert stats.waited_seconds == pytest.approx(seconds)
@@ -238,7 +238,8 @@ def test_a_wait_of_hours_ends_the_run(
     with pytest.raises(StreamError, match=text) as e:
         list(pages(tap()))
     assert Action.END_RUN in e.value.actions
-    assert (requests_mock.call_count, clock.now) == (1, 1000)
+    assert requests_mock.call_count == 1
+    assert clock.now == 1000
 
 
 def test_204_is_an_empty_page_at_the_begin_of_a_chain_only(

@@ -501,15 +501,9 @@ def test_an_answer_that_is_like_the_others_counts() -> None:
         {"a": 1},
     )
     odd = page_of({"a": True}, records=3)
+    usual = page_of({"a": 1}, records=5)
     assert odd_in(siblings, odd) == ["a"]
-    assert (
-        odd_in(
-            siblings,
-            odd,
-            page_of({"a": 1}, records=5),
-        )
-        == []
-    )
+    assert odd_in(siblings, odd, usual) == []
     assert odd_in(siblings, odd) == ["a"]
     assert siblings.odd_names == []
 
@@ -573,28 +567,12 @@ def test_the_text_in_the_state() -> None:
     assert text_of_a not in text
     again = Siblings.read(text)
     assert again.to_state() == text
-    assert odd_in(
-        again,
-        page_of(
-            {
-                **usual,
-                "b": {"c": False, "d": 9},
-            }
-        ),
-    ) == ["b.c"]
-    assert (
-        odd_in(
-            again,
-            page_of(
-                {
-                    **usual,
-                    "b": {"c": True, "d": 9},
-                }
-            ),
-        )
-        == []
-    )
-    without = {name: value for name, value in usual.items() if name != "a"}
+    odd = {**usual, "b": {"c": False, "d": 9}}
+    assert odd_in(again, page_of(odd)) == ["b.c"]
+    like_others = {**usual, "b": {"c": True, "d": 9}}
+    assert odd_in(again, page_of(like_others)) == []
+    without = {**usual}
+    del without["a"]
     assert odd_in(again, page_of(without)) == ["a field that is missing"]
 
 

@@ -77,7 +77,8 @@ def test_a_text_may_be_a_number() -> None:
     """Meltano has no kind for fractions."""
     texts = {"window_days": "0.5", "page_size": "50"}
     config = TapLeadIntent(config={**VALID, **texts}).config
-    assert (config["window_days"], config["page_size"]) == (0.5, 50)
+    assert config["window_days"] == 0.5
+    assert config["page_size"] == 50
 
 
 def test_fractions_in_a_file(

@@ -148,7 +148,10 @@ def read(server: Sandbox, tmp_path: Path) -> Read:
 
 def ids(*runs: Run) -> list[str]:
     """Return the ids of the leads that runs have emitted."""
-    return [lead["id"] for run in runs for lead in run.records("leads")]
+    found: list[str] = []
+    for run in runs:
+        found += [lead["id"] for lead in run.records("leads")]
+    return found
 
 
 def struck(sandbox: Sandbox) -> list[int]:

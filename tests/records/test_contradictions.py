@@ -58,19 +58,7 @@ def test_a_record_outside_a_filter() -> None:
         },
         {"sheet": {"id": 1}},
     ]
-    assert (
-        warnings(
-            records,
-            sheet_ids=["a"],
-            lead_country_codes=["de"],
-        )
-        == 0
-    )
-    assert (
-        warnings(
-            records,
-            sheet_ids=["b"],
-            lead_country_codes=["US"],
-        )
-        == 2
-    )
+    kept = {"sheet_ids": ["a"], "lead_country_codes": ["de"]}
+    assert warnings(records, **kept) == 0
+    refused = {"sheet_ids": ["b"], "lead_country_codes": ["US"]}
+    assert warnings(records, **refused) == 2

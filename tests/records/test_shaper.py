@@ -109,8 +109,11 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    hidden = (("title",), ("company", "domain"), ("unknown",))
-    paths = [tuple(p for n in path for p in ("properties", n)) for path in hidden]
+    paths = [
+        ("properties", "title"),
+        ("properties", "company", "properties", "domain"),
+        ("properties", "unknown"),
+    ]
     findings = Findings(logging.getLogger("records"), is_documented=True)
     leads = shaper(
         "leads",

@@ -141,27 +141,16 @@ def test_a_bookmark_of_a_new_stream_is_empty() -> None:
 
 def test_what_is_covered_ends_with_the_run_which_counts_as_planned_then() -> None:
     bookmark = Bookmark(holes={"x": [(3, 4)]})
-    assert bookmark.cover(
-        "x",
-        (0, 9),
-        until=5,
-    )
-    assert not bookmark.cover(
-        "x",
-        (6, 9),
-        until=5,
-    )
-    assert (bookmark.coverage, bookmark.planned) == ({"x": [(0, 5)]}, 5)
+    assert bookmark.cover("x", (0, 9), until=5)
+    assert not bookmark.cover("x", (6, 9), until=5)
+    assert bookmark.coverage == {"x": [(0, 5)]}
+    assert bookmark.planned == 5
     assert bookmark.holes == {"x": []}
 
 
 def test_a_window_that_covers_nothing_leaves_the_instant_as_it_was() -> None:
     bookmark = Bookmark(planned=3)
-    assert not bookmark.cover(
-        "x",
-        (6, 9),
-        until=5,
-    )
+    assert not bookmark.cover("x", (6, 9), until=5)
     assert bookmark.planned == 3
 
 
@@ -204,10 +193,8 @@ def test_what_one_of_two_places_does_not_know_does_not_differ(
 
 def test_a_state_that_covers_nothing_belongs_to_no_place() -> None:
     assert Bookmark(place=PLACE).differing({"source": "other"}) == []
-    assert Bookmark(
-        place=PLACE,
-        planned=3,
-    ).differing({"source": "other"})
+    planned = Bookmark(place=PLACE, planned=3)
+    assert planned.differing({"source": "other"})
 
 
 # Lists of earlier versions, and damaged ones

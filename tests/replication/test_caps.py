@@ -124,7 +124,8 @@ def test_followed_pages_that_are_all_smaller_tell_the_size_to_ask_for() -> None:
         records=30,
         previous=40,
     )
-    assert (caps.page, caps.limit) == (40, 40)
+    assert caps.page == 40
+    assert caps.limit == 40
     # What was asked for with more may have ended early, and is read again.
     assert caps.suspects("x") == [(0, 9)]
     assert caps.judge("x", ended(240, 30, start=50)) is Verdict.COMPLETE

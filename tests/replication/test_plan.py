@@ -150,12 +150,8 @@ def test_the_settings_change_nothing_about_what_is_due(end: int | None) -> None:
     """What is not read now, because it lies outside, is missing in later runs."""
     due = BEFORE - 2 * 115_200
     start = BEFORE - 600
-    assert kept(
-        both((0, BEFORE)),
-        BEFORE,
-        start=start,
-        end=end,
-    ) == both((0, due))
+    covered = both((0, BEFORE))
+    assert kept(covered, BEFORE, start=start, end=end) == both((0, due))
 
 
 def test_what_lies_in_the_future_is_not_covered() -> None:
@@ -176,16 +172,12 @@ def test_a_clock_that_has_gone_back_far_owes_what_came_late_before() -> None:
 
 
 def test_the_newest_common_instant_is_that_of_the_range_that_is_behind() -> None:
-    assert (
-        newest_common(
-            {
-                "a": [(0, 9), (20, 30)],
-                "b": [(0, 25)],
-                "c": [],
-            }
-        )
-        == 25
-    )
+    coverage = {
+        "a": [(0, 9), (20, 30)],
+        "b": [(0, 25)],
+        "c": [],
+    }
+    assert newest_common(coverage) == 25
     assert newest_common({"a": []}) is None
 
 

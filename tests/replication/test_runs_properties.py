@@ -201,18 +201,26 @@ def forget_some(
 
 def known_holes(store: Store) -> Holes:
     """Return the holes that a state names."""
-    return [
-        (seconds_of(entry["from"]), seconds_of(entry["to"]))
-        for bookmark in store.state.get("bookmarks", {}).values()
-        for entry in bookmark.get("coverage", [])
-        if "hole" in entry
-    ]
+    holes = []
+    for bookmark in store.state.get("bookmarks", {}).values():
+        for entry in bookmark.get("coverage", []):
+            if "hole" in entry:
+                start = seconds_of(entry["from"])
+                end = seconds_of(entry["to"])
+                holes.append((start, end))
+    return holes
 
 
 def touches(holes: Holes, lead: Lead) -> bool:
     """Say whether a time of a lead lies in a hole."""
-    times = (lead.found_at, *(version.observed_at for version in lead.versions))
-    return any(a <= time <= b for a, b in holes for time in times)
+    times = [lead.found_at]
+    times += [version.observed_at for version in lead.versions]
+    return any(is_within(hole, times) for hole in holes)
+
+
+def is_within(hole: tuple[float, float], times: list[float]) -> bool:
+    start, end = hole
+    return any(start <= time <= end for time in times)
 
 
 def moved_away(

@@ -49,11 +49,13 @@ def test_documented_filters_and_ranges_are_accepted(stream: str) -> None:
 
 def paths(value: Any, prefix: str = "") -> list[str]:
     """Return the dotted paths of all fields of a record."""
+    found: list[str] = []
     if isinstance(value, list):
-        return [path for item in value for path in paths(item, prefix)]
+        for item in value:
+            found += paths(item, prefix)
+        return found
     if not isinstance(value, dict):
-        return []
-    found = []
+        return found
     for name, item in value.items():
         found += [prefix + name, *paths(item, f"{prefix}{name}.")]
     return found

@@ -25,13 +25,21 @@ CONFIG = {**VALID}
 OTHER_ARGUMENTS = {"invoke", "log"}
 """The SDK's command line calls the first by the names of the options."""
 
-OVERRIDDEN: list[tuple[type, str]] = [
-    (owner, name)
-    for owner in (SingerStream, SingerTap, StreamMap)
-    for name, method in vars(owner).items()
-    if getattr(getattr(method, "__func__", method), "__override__", False)
-    and name not in OTHER_ARGUMENTS
-]
+
+def overridden_names(owner: type) -> list[str]:
+    """Return the methods of a class that are marked with `override`."""
+    names = []
+    for name, method in vars(owner).items():
+        function = getattr(method, "__func__", method)
+        is_override = getattr(function, "__override__", False)
+        if is_override and name not in OTHER_ARGUMENTS:
+            names.append(name)
+    return names
+
+
+OVERRIDDEN: list[tuple[type, str]] = []
+for _owner in (SingerStream, SingerTap, StreamMap):
+    OVERRIDDEN += [(_owner, name) for name in overridden_names(_owner)]
 
 USED: list[tuple[Any, str, str]] = [
     (Stream, "_check_max_record_limit", "self current_record_index"),

@@ -54,12 +54,19 @@ def test_a_state_follows_every_three_hundred_windows_that_hold_nothing() -> None
 
 def leads_in(coverage: list[Json], api: Api) -> set[str]:
     """Return the leads that a coverage says have been read."""
-    return {
-        lead.id
-        for lead in api.leads
-        for entry in coverage
-        if "range" in entry and entry["from"] <= second(lead.found_at) < entry["to"]
-    }
+    ids: set[str] = set()
+    for entry in coverage:
+        if "range" in entry:
+            ids |= leads_between(entry["from"], entry["to"], api)
+    return ids
+
+
+def leads_between(start: str, end: str, api: Api) -> set[str]:
+    ids = set()
+    for lead in api.leads:
+        if start <= second(lead.found_at) < end:
+            ids.add(lead.id)
+    return ids
 
 
 def test_no_state_is_ahead_of_its_records() -> None:

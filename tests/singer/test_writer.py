@@ -85,10 +85,10 @@ def test_records_wait_for_any_other_message_and_a_state_is_a_write_of_its_own(
         StateMessage({}),
     ):
         writer.write_message(message)
-    writes = [
-        "".join(json.loads(line)["type"][:2] for line in part.splitlines())
-        for part in target.parts
-    ]
+    writes = []
+    for part in target.parts:
+        types = [json.loads(line)["type"] for line in part.splitlines()]
+        writes.append("".join(name[:2] for name in types))
     assert writes == ["RERERESC", "RE", "ST", "ST"]
 
 

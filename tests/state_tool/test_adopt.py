@@ -21,11 +21,7 @@ def test_a_state_belongs_to_a_new_name(monkeypatch: pytest.MonkeyPatch) -> None:
     bookmarks = state_from("adopt", stdin=STATE)["bookmarks"]
     for name in ("leads", "observations"):
         first, *intervals = bookmarks[name]["coverage"]
-        assert first == about(
-            "06-01",
-            source=THERE,
-            environment="prod",
-        )
+        assert first == about("06-01", source=THERE, environment="prod")
         assert intervals == STATE["bookmarks"][name]["coverage"][1:]
 
 

@@ -65,15 +65,11 @@ def plan(
 
 def test_each_interval_has_its_reason(settings: Settings) -> None:
     assert plan(settings()) == PLAN
-    assert (
-        plan(
-            settings(
-                end_date="2026-02-15",
-                start_date="2026-02-01",
-            )
-        )
-        == BOUNDED
+    bounded = settings(
+        end_date="2026-02-15",
+        start_date="2026-02-01",
     )
+    assert plan(bounded) == BOUNDED
 
 
 def test_with_receipts_it_says_what_can_be_compared(settings: Settings) -> None:

@@ -70,7 +70,9 @@ def test_of_many_intervals_the_newest_are_listed() -> None:
     lines = [line for line in printed.splitlines() if line.startswith("  date_found")]
     assert lines[1] == "  date_found: 20 older intervals are not listed"
     first, *_, last = [line.partition(" from ")[2][:10] for line in lines[2:]]
-    assert (len(lines), first, last) == (12, "2026-04-21", "2026-04-30")
+    assert len(lines) == 12
+    assert first == "2026-04-21"
+    assert last == "2026-04-30"
 
 
 CONTROLS = "\x1b]0;x\x07\x9b2J\u202e\nobservations: covered"

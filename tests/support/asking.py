@@ -86,4 +86,7 @@ def read(
     **body: Any,
 ) -> list[Any]:
     """Read a cursor chain, and return its records."""
-    return [record for records in chain(sandbox, stream, **body) for record in records]
+    records: list[Any] = []
+    for page_records in chain(sandbox, stream, **body):
+        records += page_records
+    return records

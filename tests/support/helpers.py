@@ -100,10 +100,12 @@ def select(
     selected: bool,
 ) -> None:
     """Select or deselect a stream, or a field, named from the outside in."""
-    breadcrumb = tuple(part for name in names for part in ("properties", name))
+    breadcrumb: list[str] = []
+    for name in names:
+        breadcrumb += ["properties", name]
     metadata = entries(catalog)[stream]["metadata"]
     for item in metadata:
-        if tuple(item["breadcrumb"]) == breadcrumb:
+        if [*item["breadcrumb"]] == breadcrumb:
             item["metadata"]["selected"] = selected
             return
     metadata.append(
@@ -177,10 +179,11 @@ def status(code: int, **more: Any) -> Json:
 
 def read_of(state: Any) -> Json:
     """Return the bookmarks of a state, without what is known of the pages so far."""
-    return {
-        stream: {name: value for name, value in bookmark.items() if name != "envelope"}
-        for stream, bookmark in state["bookmarks"].items()
-    }
+    bookmarks: Json = {}
+    for stream, bookmark in state["bookmarks"].items():
+        bookmarks[stream] = {**bookmark}
+        bookmarks[stream].pop("envelope", None)
+    return bookmarks
 
 
 def last_page(*records: Any, **beside: Any) -> Json:

@@ -20,7 +20,7 @@ DAY = 24 * HOUR
 EPOCH = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
 """The second that the model's own times count from."""
 
-RANGES = {name for stream in STREAMS for name in stream.ranges}
+RANGES = set[str]().union(*(stream.ranges for stream in STREAMS))
 
 EVER = (-math.inf, math.inf)
 
@@ -246,12 +246,12 @@ class Api:
             return self.leads
         if not self._by_time or self._known != self.leads:
             self._known = [*self.leads]
-            self._by_time = {
-                True: [(one.found_at, one) for one in self.leads],
-                False: [
-                    (v.observed_at, one) for one in self.leads for v in one.versions
-                ],
-            }
+            found: list[tuple[float, Lead]] = []
+            observed: list[tuple[float, Lead]] = []
+            for one in self.leads:
+                found.append((one.found_at, one))
+                observed += [(each.observed_at, one) for each in one.versions]
+            self._by_time = {True: found, False: observed}
             for times in self._by_time.values():
                 times.sort(key=itemgetter(0))
         times = self._by_time[by_found]

@@ -183,12 +183,10 @@ def count_requests(api: Api) -> int:
 
 def asked(api: Api) -> list[tuple[str, str, str]]:
     """Return the ranges that were asked for since the last call, and forget them."""
-    ranges = [
-        (name, *body[name].values())
-        for body in api.requests
-        for name in RANGES
-        if name in body
-    ]
+    ranges: list[tuple[str, str, str]] = []
+    for body in api.requests:
+        names = body.keys() & RANGES
+        ranges += [(name, *body[name].values()) for name in names]
     api.requests.clear()
     return ranges
 

@@ -87,8 +87,10 @@ def tables(text: str) -> list[list[dict[str, str]]]:
 
 
 def _table(lines: list[str]) -> list[dict[str, str]]:
-    names, _, *rows = (
-        [cell.strip() for cell in line.strip().strip("|").split(" | ")]
-        for line in lines
-    )
+    names, _, *rows = map(_cells, lines)
     return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _cells(line: str) -> list[str]:
+    cells = line.strip().strip("|").split(" | ")
+    return [cell.strip() for cell in cells]

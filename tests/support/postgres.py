@@ -27,10 +27,11 @@ def rows_of(
         set_json_loads(exact_json, connection)
         with connection.cursor(row_factory=dict_row) as cursor:
             rows = cursor.execute(query).fetchall()
-    return [
-        {n: instant(v) if isinstance(v, datetime) else v for n, v in row.items()}
-        for row in rows
-    ]
+    for row in rows:
+        for name, value in row.items():
+            if isinstance(value, datetime):
+                row[name] = instant(value)
+    return rows
 
 
 def without_metadata(row: Json) -> Json:

@@ -90,13 +90,10 @@ CLUSTERS = st.lists(
 
 def clustered(clusters: list[tuple[int, int, int]]) -> History:
     draw = Random(1)  # noqa: S311
-    return History(
-        [
-            start + draw.randrange(seconds)
-            for start, seconds, count in clusters
-            for _ in range(count)
-        ]
-    )
+    times: list[int] = []
+    for start, seconds, count in clusters:
+        times += [start + draw.randrange(seconds) for _ in range(count)]
+    return History(times)
 
 
 @dataclass

@@ -67,7 +67,9 @@ def run_target(
 def python_of(loader: str) -> list[str]:
     """Return the command that runs Python with the packages of a loader."""
     first, *others = _LOADERS[loader]["pip_url"].split()
-    added = (word for package in others for word in ("--with", package))
+    added: list[str] = []
+    for package in others:
+        added += ["--with", package]
     return [
         "uv",
         "tool",

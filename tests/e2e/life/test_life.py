@@ -21,6 +21,15 @@ SIZES = {
 }
 
 
+def tap_below(meltano: int) -> psutil.Process:
+    """Return the process of the tap that a process of Meltano has started."""
+    for process in psutil.Process(meltano).children(recursive=True):
+        program = " ".join(process.cmdline()[:2])
+        if "tap-leadintent" in program:
+            return process
+    raise AssertionError("the tap does not run")
+
+
 def test_the_life_of_a_project(sandbox: Sandbox, warehouse: PostgresWarehouse) -> None:
     def pipeline(**settings: str) -> Pipeline:
         start = {"TAP_LEADINTENT_START_DATE": START}
@@ -52,12 +61,7 @@ def test_the_life_of_a_project(sandbox: Sandbox, warehouse: PostgresWarehouse) -
     slow = pipeline(**pages)
     with slow.running() as process:
         poll(lambda: "date_found" in slow.kept_state())
-        (tap,) = (
-            each
-            for each in psutil.Process(process.pid).children(recursive=True)
-            if any("tap-leadintent" in word for word in each.cmdline()[:2])
-        )
-        tap.kill()
+        tap_below(process.pid).kill()
         assert process.wait(TIMEOUT)
     fill(sandbox, **SIZES)
     assert 0 < len(held()) < len(found())

@@ -183,18 +183,14 @@ def test_each_row_holds_what_the_api_said_last(
     for number in range(2):
         for stream in STREAMS:
             contents = CONTENTS[number:] + CONTENTS[:number]
-            sandbox.insert(
-                stream, *({**t, "id": f"odd-{n}"} for n, t in enumerate(contents))
-            )
+            for position, content in enumerate(contents):
+                sandbox.insert(stream, {**content, "id": f"odd-{position}"})
         run = tap(config, catalog=catalog(*kind.deselected)).succeeded()
         schema.load(run)
-        assert {
-            stream: {key: found_row(row) for key, row in rows.items()}
-            for stream, rows in schema.tables().items()
-        } == {
-            stream: {
-                key: kind.expected(stream, row)
-                for key, row in expected_rows(sandbox, stream, "full_name").items()
-            }
-            for stream in STREAMS
-        }
+        tables = schema.tables()
+        assert tables.keys() == {*STREAMS}
+        for stream, rows in tables.items():
+            found = {key: found_row(row) for key, row in rows.items()}
+            usual = expected_rows(sandbox, stream, "full_name")
+            expected = {key: kind.expected(stream, row) for key, row in usual.items()}
+            assert found == expected

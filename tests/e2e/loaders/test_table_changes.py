@@ -167,7 +167,9 @@ def test_inferred_columns_follow_their_sample_until_they_are_frozen(
 
     signals.run(catalog=frozen)
     row = signals.rows()["a"]
-    assert (row["rank"], row["active"], row["note"]) == (None, None, None)
+    assert row["rank"] is None
+    assert row["active"] is None
+    assert row["note"] is None
     assert row["additional_properties"] == {"rank": "high", "note": 5}
 
 

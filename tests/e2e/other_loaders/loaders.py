@@ -373,7 +373,8 @@ def _lines(text: str) -> Iterator[Json]:
 
 
 def _csv_rows(text: str) -> list[Json]:
-    return [
-        {name: value or None for name, value in row.items()}
-        for row in csv.DictReader(io.StringIO(text, newline=""))
-    ]
+    rows: list[Json] = [*csv.DictReader(io.StringIO(text, newline=""))]
+    for row in rows:
+        for name, value in row.items():
+            row[name] = value or None
+    return rows

@@ -365,7 +365,8 @@ def test_the_units_of_systemd(tmp_path: Path) -> None:
         check=False,
         **options,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr == ""
     service = tmp_path / "leadintent.service"
     text = service.read_text("utf-8").replace("TimeoutStopSec", "TimeoutStopSecs")
     service.write_text(text, encoding="utf-8")

@@ -14,6 +14,8 @@ from tests.support.helpers import exact_json
 from tests.support.pipelines import Warehouse, install, printed_by, serving
 from tests.support.rows import instant
 
+Row = dict[str, Any]
+
 _HERE = Path(__file__).parent
 _TARGET = "target-snowflake"
 
@@ -44,10 +46,8 @@ class SnowflakeWarehouse(Warehouse):
     def ask(self, *statements: str) -> list[list[dict[str, Any]]]:
         """Return the rows of each statement, with column names in lower case."""
         program = _HERE / "query.py"
-        return [
-            [{name.lower(): value for name, value in row.items()} for row in rows]
-            for rows in printed_by(self.programs, program, self.port, *statements)
-        ]
+        answers = printed_by(self.programs, program, self.port, *statements)
+        return [list(map(_in_lower_case, rows)) for rows in answers]
 
     def types(
         self,
@@ -55,11 +55,8 @@ class SnowflakeWarehouse(Warehouse):
         *tables: str,
     ) -> list[dict[str, str]]:
         """Return the type of each column of each table."""
-        described = self.ask(*(f"describe table {schema}.{name}" for name in tables))
-        return [
-            {column["name"].lower(): column["type"] for column in columns}
-            for columns in described
-        ]
+        statements = [f"describe table {schema}.{name}" for name in tables]
+        return list(map(_types_of, self.ask(*statements)))
 
     def rows(
         self,
@@ -69,13 +66,22 @@ class SnowflakeWarehouse(Warehouse):
         """Read tables; VARIANT as JSON, times as times."""
         types = self.types(schema, *tables)
         selected = self.ask(*map(partial(_select, schema), tables, types))
-        return [
-            [
-                {name: _read(kinds[name], value) for name, value in row.items()}
-                for row in rows
-            ]
-            for kinds, rows in zip(types, selected, strict=True)
-        ]
+        return list(map(_read_rows, types, selected))
+
+
+def _in_lower_case(row: Row) -> Row:
+    return {name.lower(): value for name, value in row.items()}
+
+
+def _types_of(columns: list[Row]) -> dict[str, str]:
+    return {column["name"].lower(): column["type"] for column in columns}
+
+
+def _read_rows(types: dict[str, str], rows: list[Row]) -> list[Row]:
+    for row in rows:
+        for name, value in row.items():
+            row[name] = _read(types[name], value)
+    return rows
 
 
 def _select(
