@@ -91,10 +91,10 @@ def test_the_tap_says_what_troubleshooting_quotes() -> None:
     texts: list[str] = []
     for path in (ROOT / "tap_leadintent").rglob("*.py"):
         module = ast.parse(path.read_text(encoding="utf-8"))
-        constants = [
-            node for node in ast.walk(module) if isinstance(node, ast.Constant)
-        ]
-        texts += [node.value for node in constants if isinstance(node.value, str)]
+        for node in ast.walk(module):
+            match node:
+                case ast.Constant(value=str(text)):
+                    texts.append(text)
     quotes = re.findall(r"\*\*`([^`]+)`\*\*", PAGES["docs/troubleshooting.md"])
     parts: set[str] = set()
     for quote in quotes:

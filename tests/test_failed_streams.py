@@ -18,6 +18,7 @@ from tests.support.helpers import (
     RunTap,
     each_reading_entry,
     final_error,
+    ids_of,
     only,
     status,
 )
@@ -63,8 +64,8 @@ def test_a_failed_stream_does_not_affect_the_others(
     sandbox.faults()
     after = tap(config, state=run.state).succeeded()
     records = before.records("leads") + after.records("leads")
-    found = {record["id"] for record in records}
-    assert found == {lead["id"] for lead in sandbox.records("leads")}
+    found = ids_of(records)
+    assert found == ids_of(sandbox.records("leads"))
 
 
 def test_a_broken_stream_fails_the_sdks_suite(sandbox: Sandbox, config: Json) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, Json, Run, RunTap, leads_with, only
+from tests.support.helpers import API_KEY, Json, Run, RunTap, ids_of, leads_with, only
 from tests.support.runs import CLOCK, SINCE, after_since
 
 LEADS = only("leads")
@@ -13,7 +13,7 @@ FULL = leads_with(replication_method="FULL_TABLE")
 
 
 def ids(source: Sandbox | Run) -> set[str]:
-    return {record["id"] for record in source.records("leads")}
+    return ids_of(source.records("leads"))
 
 
 def restart(sandbox: Sandbox, **options: Any) -> None:

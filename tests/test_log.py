@@ -34,11 +34,11 @@ def test_each_line_about_a_stream_begins_with_its_name(
         selected=STREAMS,
         clock_ahead=HOUR,
     )
-    lines = {
-        (record.name.rpartition(".")[2], record.levelname, record.getMessage())
-        for record in caplog.records
-        if record.name.startswith("tap-leadintent.")
-    }
+    lines = set()
+    for record in caplog.records:
+        if record.name.startswith("tap-leadintent."):
+            _, _, stream = record.name.rpartition(".")
+            lines.add((stream, record.levelname, record.getMessage()))
     assert all(message.startswith(f"{stream}: ") for stream, _, message in lines)
     assert not any(
         message.startswith(2 * f"{stream}: ") for stream, _, message in lines

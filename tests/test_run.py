@@ -10,7 +10,7 @@ from tap_leadintent.errors import StreamError
 from tap_leadintent.run import read_each
 from tap_leadintent.singer.errors import OutputError, RunError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, STREAMS, VALID
+from tests.support.helpers import API_KEY, STREAMS, VALID, lines_with
 from tests.support.model import DAY, Api, steady
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store
@@ -27,7 +27,7 @@ def test_a_run_ends_with_a_line_for_each_stream(
     config = {**CONFIG, "window_days": 0.5}
     caplog.set_level(logging.INFO)
     run(api, store, config)
-    line, total = [line for line in caplog.messages if " requests" in line]
+    line, total = lines_with(" requests", caplog.messages)
     assert re.fullmatch(
         r"leads: 192 records, \d+ requests, (\d\.\d s of waiting, )?\d+\.\d s; "
         r"complete up to 2026-03-09T00:00:00Z",

@@ -9,7 +9,16 @@ from singer_sdk.testing import TapTestRunner, get_tap_test_class
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, STREAMS, VALID, Json, RunTap, entries, only
+from tests.support.helpers import (
+    API_KEY,
+    STREAMS,
+    VALID,
+    Json,
+    RunTap,
+    entries,
+    ids_of,
+    only,
+)
 from tests.support.runs import SINCE
 
 _Suite = get_tap_test_class(
@@ -54,8 +63,8 @@ def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
         keys_of_rows = [tuple(map(record.get, key)) for record in records]
         assert len({*keys_of_rows}) == len(keys_of_rows) == 150
         assert None not in chain(*keys_of_rows)
-        ids = {record["id"] for record in records}
-        assert ids == {record["id"] for record in sandbox.records(stream)}
+        ids = ids_of(records)
+        assert ids == ids_of(sandbox.records(stream))
 
 
 def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(

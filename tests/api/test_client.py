@@ -18,7 +18,7 @@ from tap_leadintent.api.chain import Chain
 from tap_leadintent.errors import Action, StoppedError, StreamError
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, VALID, Clock, Json
+from tests.support.helpers import API_KEY, VALID, Clock, Json, lines_with
 
 Tap = Callable[..., TapLeadIntent]
 
@@ -56,7 +56,7 @@ def pages(tap: TapLeadIntent, stream: str = "signal_agents") -> Iterator[Any]:
 
 def waits(caplog: pytest.LogCaptureFixture) -> list[str]:
     """Return the lines that announce a retry."""
-    return [message for message in caplog.messages if "; attempt " in message]
+    return lines_with("; attempt ", caplog.messages)
 
 
 def test_temporary_failures_are_retried(

@@ -1,6 +1,7 @@
 """The page envelope and the cursor chain, read through a real stream."""
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import chain, count
 from typing import Any
@@ -39,6 +40,15 @@ def envelope(
         "data": [{"id": str(number)} for number in ids],
         "cursor": cursor,
     }
+
+
+def page_before(after: Any, ids: Iterable[int]) -> dict[str, Any]:
+    """Build a page that names the cursor of the next one."""
+    return envelope(
+        ids,
+        has_more=True,
+        after=after,
+    )
 
 
 def read(**config: Any) -> list[str]:
@@ -84,12 +94,7 @@ def test_reads_every_page_once_and_in_order(
     )
     last = data.draw(st.none() | st.just(ABSENT) | st.text(), "next of the last page")
     responses = [
-        envelope(
-            ids,
-            has_more=True,
-            after=after,
-        )
-        for ids, after in zip(pages, issued, strict=False)
+        page_before(after, ids) for ids, after in zip(pages, issued, strict=False)
     ]
     responses.append(
         envelope(
@@ -175,14 +180,7 @@ def test_more_without_a_cursor_is_an_error(after: object) -> None:
 @pytest.mark.parametrize("period", [1, 2, 5])
 def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
     steps = [*range(lead_in + period), lead_in]
-    responses = [
-        envelope(
-            [step],
-            has_more=True,
-            after=str(step),
-        )
-        for step in steps
-    ]
+    responses = [page_before(str(step), [step]) for step in steps]
     message = rf": page {len(steps)} repeats a cursor"
     with pytest.raises(StreamError, match=message):
         read_responses(*responses)
@@ -192,14 +190,7 @@ def test_a_cursor_seen_before_is_an_error(lead_in: int, period: int) -> None:
 def test_a_page_seen_before_is_an_error(lead_in: int) -> None:
     """A chain that turns in a circle may have a new cursor on each page."""
     ids = [*range(lead_in + 2), lead_in]
-    responses = [
-        envelope(
-            [n],
-            has_more=True,
-            after=str(x),
-        )
-        for x, n in enumerate(ids)
-    ]
+    responses = [page_before(str(number), [id_]) for number, id_ in enumerate(ids)]
     with pytest.raises(StreamError, match=rf": page {len(ids)} repeats all records of"):
         read_responses(*responses)
 
@@ -231,14 +222,9 @@ def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
 
 def test_empty_pages_are_followed_up_to_a_limit() -> None:
     counts = [0] * 999 + [1] + [0] * 1_000
-    pages = [
-        envelope(
-            [7] * count,
-            has_more=True,
-            after=str(number),
-        )
-        for number, count in enumerate(counts)
-    ]
+    pages = []
+    for number, records in enumerate(counts):
+        pages.append(page_before(str(number), [7] * records))
     problem = "page 2000 is the last of 1,000 empty pages in a row"
     with pytest.raises(StreamError, match=problem):
         read_responses(*pages)

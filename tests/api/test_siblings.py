@@ -14,7 +14,7 @@ from tap_leadintent.api.envelope import EMPTY_BODY
 from tap_leadintent.api.page import NO_RECORDS, Page
 from tap_leadintent.api.siblings import Siblings
 from tap_leadintent.singer.errors import RunError
-from tests.support.helpers import Json, leads_with
+from tests.support.helpers import Json, last_page, leads_with
 from tests.support.model import DAY, HOUR, Api, range_of, steady
 from tests.support.model_runs import CONFIG, count_requests, run
 from tests.support.store import Store
@@ -531,20 +531,10 @@ def test_a_page_without_records_is_asked_for_twice_more() -> None:
 
 def test_records_that_change_meanwhile_are_the_same_by_their_ids() -> None:
     siblings = taught(*3 * [{}])
-    odd = {"has_warnings": True}
-    one, other = (
-        Page.of(
-            json.dumps(
-                {
-                    "data": [{"id": 1, "score": n}],
-                    "cursor": {"has_more": False},
-                    **odd,
-                }
-            ).encode()
-        )
-        for n in (1, 2)
-    )
-    assert odd_in(siblings, one, other) == []
+    one = last_page({"id": 1, "score": 1}, has_warnings=True)
+    other = last_page({"id": 1, "score": 2}, has_warnings=True)
+    answers = [Page.of(json.dumps(each).encode()) for each in (one, other)]
+    assert odd_in(siblings, *answers) == []
 
 
 def test_the_text_in_the_state() -> None:

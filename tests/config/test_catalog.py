@@ -84,7 +84,7 @@ def test_what_is_deselected_does_not_matter(tap: RunTap, config: Json) -> None:
     for stream in MISTAKES:
         select(catalog, stream, selected=False)
     run = tap(config, catalog=catalog).succeeded()
-    written = {m["stream"] for m in run.messages if m["type"] == "RECORD"}
+    written = {m["stream"] for m in run.of_type("RECORD")}
     assert written == {*STREAMS} - MISTAKES.keys()
 
 

@@ -44,9 +44,15 @@ MISTAKES: list[tuple[str, str, str]] = [
         "maybe",
         "load_receipts: 'maybe' is not true or false, such as false",
     ),
-    *(
-        (name, '{"hidden": "in here",}', f"{name.lower()}: is not an object, as JSON")
-        for name in ("FAKER_CONFIG", "STREAM_MAP_CONFIG")
+    (
+        "FAKER_CONFIG",
+        '{"hidden": "in here",}',
+        "faker_config: is not an object, as JSON",
+    ),
+    (
+        "STREAM_MAP_CONFIG",
+        '{"hidden": "in here",}',
+        "stream_map_config: is not an object, as JSON",
     ),
     (
         "EXCLUDE_FIELDS",
@@ -144,7 +150,8 @@ plugins:
 
 def refusal_of_a_run_by_meltano(project: Path, environment: str) -> str:
     """Return what the tap says if Meltano has no value for its key."""
-    config = {name: value for name, value in VALID.items() if name != "api_key"}
+    config = {**VALID}
+    del config["api_key"]
     variables = {
         "MELTANO_ENVIRONMENT": environment,
         "MELTANO_EXTRACTOR_NAME": "tap-leadintent",

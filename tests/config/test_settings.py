@@ -95,11 +95,9 @@ def test_fractions_in_a_file(
     }
     run = tap({**config, **changes}, "--test")
     assert "Traceback" not in run.stderr
-    (body,) = {
-        json.dumps(request["body"])
-        for request in sandbox.requests()
-        if request["stream"] == "signal_agents"
-    }
+    requests = sandbox.requests()
+    of_agents = [each for each in requests if each["stream"] == "signal_agents"]
+    (body,) = {json.dumps(each["body"]) for each in of_agents}
     assert json.loads(body) == {
         "threshold": 0.25,
         "cursor": {"limit": 2},

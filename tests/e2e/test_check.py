@@ -6,14 +6,16 @@ from tests.support.helpers import API_KEY, STREAMS, Json, Run, RunTap
 
 def logged(run: Run) -> list[str]:
     """Return what the tap logs, without the warning about the sandbox's clock."""
-    lines = [line.split(" | ") for line in run.stderr.splitlines()]
-    return [
-        f"{line[1].strip()} {line[3]}"
-        for line in lines
-        if len(line) == 4
-        and line[2].startswith("tap-leadintent")
-        and not line[3].startswith("Correct the clock that is wrong: ")
-    ]
+    messages = []
+    for line in run.stderr.splitlines():
+        parts = line.split(" | ")
+        if len(parts) != 4:
+            continue
+        _, level, logger, text = parts
+        is_of_tap = logger.startswith("tap-leadintent")
+        if is_of_tap and not text.startswith("Correct the clock that is wrong: "):
+            messages.append(f"{level.strip()} {text}")
+    return messages
 
 
 def test_all_streams_can_be_read(

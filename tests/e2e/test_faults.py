@@ -16,7 +16,16 @@ from random import Random
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, HurriedTap, Json, Run, entries, only, status
+from tests.support.helpers import (
+    API_KEY,
+    HurriedTap,
+    Json,
+    Run,
+    entries,
+    ids_of,
+    only,
+    status,
+)
 from tests.support.in_process import run_in_process
 from tests.support.runs import CLOCK, after_since
 from tests.support.servers import listening, response, serving
@@ -117,7 +126,7 @@ def sandbox(server: Sandbox) -> Sandbox:
 @pytest.fixture
 def expected(sandbox: Sandbox) -> set[str]:
     """The ids of all leads."""
-    return {lead["id"] for lead in sandbox.records("leads")}
+    return ids_of(sandbox.records("leads"))
 
 
 @pytest.fixture

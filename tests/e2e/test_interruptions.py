@@ -9,7 +9,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import only
+from tests.support.helpers import ids_of, only
 from tests.support.runs import (
     CLOCK,
     SINCE,
@@ -69,7 +69,7 @@ def test_a_load_that_is_killed_again_and_again_loses_nothing(
         sealed: frozenset[str] = frozenset()
         for _, written in checkpoints(run, "leads"):
             sealed = written
-        assert len({record["id"] for record in run.records("leads")} - sealed) <= OPEN
+        assert len(ids_of(run.records("leads")) - sealed) <= OPEN
         kept |= sealed
         state = run.state or state
     assert LEADS / 10 < len(kept) < LEADS
@@ -81,9 +81,7 @@ def test_a_load_that_is_killed_again_and_again_loses_nothing(
     )
     run = process.finish().succeeded()
 
-    assert kept | {lead["id"] for lead in run.records("leads")} == {
-        *sandbox.times("leads")
-    }
+    assert kept | ids_of(run.records("leads")) == {*sandbox.times("leads")}
     span = (
         datetime.fromisoformat(SINCE),
         datetime.fromisoformat(CLOCK),

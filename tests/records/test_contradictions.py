@@ -58,7 +58,7 @@ def test_a_record_outside_a_filter() -> None:
         },
         {"sheet": {"id": 1}},
     ]
-    kept = {"sheet_ids": ["a"], "lead_country_codes": ["de"]}
-    assert warnings(records, **kept) == 0
-    refused = {"sheet_ids": ["b"], "lead_country_codes": ["US"]}
-    assert warnings(records, **refused) == 2
+    inside = warnings(records, sheet_ids=["a"], lead_country_codes=["de"])
+    outside = warnings(records, sheet_ids=["b"], lead_country_codes=["US"])
+    assert inside == 0
+    assert outside == 2

@@ -61,7 +61,7 @@ def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
     )
     # A hole is a minute long at least, and at most twice as long as what is broken.
     near = (broken[0] - 120, broken[1] + 120 + seconds)
-    held = {one.id for one in api.leads if near[0] <= one.found_at <= near[1]}
+    held = api.found_between(*near)
     assert store.rows.keys() >= api.visible().keys() - held
     assert len(api.refused) <= 2 * 45
     for _ in range(3):
@@ -176,7 +176,7 @@ def test_an_api_that_is_down_ends_the_stream_soon(since: float) -> None:
     for _ in range(2):
         failed_run(api, store, "HTTP 500: ")
         assert len(api.refused) <= 50
-        assert {*store.rows} == {one.id for one in api.leads if one.found_at < since}
+        assert store.rows.keys() == api.found_before(since)
         api.refused.clear()
 
 
@@ -192,7 +192,7 @@ def test_a_refused_hour_stops_nothing(status: int) -> None:
     for _ in range(3):
         failed_run(api, store, f"what is missing.*date_found from .*HTTP {status}")
         near = (HOLE[0] - HOUR, HOLE[1] + HOUR)
-        held = {one.id for one in api.leads if near[0] <= one.found_at <= near[1]}
+        held = api.found_between(*near)
         assert store.rows.keys() >= api.visible().keys() - held
         api.now += HOUR
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tap_leadintent.singer.errors import RunError
-from tests.support.helpers import leads_with
+from tests.support.helpers import Json, leads_with
 from tests.support.model import (
     DAY,
     HOUR,
@@ -24,7 +24,20 @@ BOTH = ("date_found", "latest_signal")
 
 def covered(store: Store) -> list[tuple[str, str, str]]:
     """Return what the last STATE covers, each interval with its range."""
-    return [(e["range"], e["from"], e["to"]) for e in entries(store)]
+    return [(entry["range"], entry["from"], entry["to"]) for entry in entries(store)]
+
+
+def covered_days(
+    name: str,
+    first: int,
+    last: int,
+) -> Json:
+    """Return an entry of a state that covers days of a range."""
+    return {
+        "range": name,
+        "from": second(first * DAY),
+        "to": second(last * DAY),
+    }
 
 
 def up_to(end: float) -> list[tuple[str, str, str]]:
@@ -81,8 +94,11 @@ def test_a_time_before_1970_is_asked_for_only_if_needed(start: str, first: str) 
     config = {**STRICT, "start_date": start}
     run(api, Store(), config)
     requested = asked(api)
-    assert min(begin for _, begin, _ in requested) == first
-    assert all(begin < end for _, begin, end in requested)
+    begins = []
+    for _, begin, end in requested:
+        begins.append(begin)
+        assert begin < end
+    assert min(begins) == first
 
 
 def test_the_first_state_of_a_full_refresh_takes_back_all_coverage() -> None:
@@ -132,8 +148,7 @@ def test_the_newest_of_several_signals_is_emitted_last() -> None:
         )
     ]
     run(api, store, DAILY)
-    records = [message["record"] for message in store.of_type("RECORD")]
-    versions = [row["additional_properties"]["version"] for row in records]
+    versions = [row["additional_properties"]["version"] for row in store.records()]
     assert versions == [4, 0, 1, 2, 3, 4]
 
 
@@ -144,18 +159,10 @@ def test_an_interval_that_is_read_again_ends_the_complete_time() -> None:
         forbidden_at=4,
     )
     store = Store()
-    parts = [
-        (BOTH[0], 0, 9),
-        (BOTH[1], 0, 2),
-        (BOTH[1], 3, 9),
-    ]
     coverage = [
-        {
-            "range": name,
-            "from": second(start * DAY),
-            "to": second(end * DAY),
-        }
-        for name, start, end in parts
+        covered_days("date_found", 0, 9),
+        covered_days("latest_signal", 0, 2),
+        covered_days("latest_signal", 3, 9),
     ]
     store.state = {"bookmarks": {"leads": {"coverage": coverage}}}
     config = {**DAILY, "lookback_days": 0}
@@ -177,9 +184,9 @@ def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
     run(api, store, CONFIG, catalog=history)
     (schema,) = store.of_type("SCHEMA")
     assert schema["key_properties"] == ["id", "signal_observed_at"]
-    records = [message["record"] for message in store.of_type("RECORD")]
-    times = [record["signal_observed_at"][:19] for record in records]
-    assert times == [second(time)[:19] for time in (3 * DAY, HOUR)]
+    newer, older = [record["signal_observed_at"] for record in store.records()]
+    assert newer[:19] == second(3 * DAY)[:19]
+    assert older[:19] == second(HOUR)[:19]
 
 
 @pytest.mark.parametrize("key", [[], ["signal_observed_at"]], ids=["none", "not one"])
@@ -240,7 +247,8 @@ def test_a_server_that_refuses_the_future_is_read_up_to_its_own_time(
         api.now = days * DAY
         run(api, store, STRICT, clock_ahead=ahead)
         assert covered(store) == up_to(api.now)
-        assert all(start < end for _, start, end in asked(api))
+        for _, start, end in asked(api):
+            assert start < end
     assert len(store.rows) == 73
 
 
@@ -347,8 +355,8 @@ def test_a_server_that_refuses_every_range_gets_few_requests(ahead: int) -> None
     with pytest.raises(RunError, match=r"HTTP 422: .*refused"):
         run(api, store, CONFIG, clock_ahead=ahead)
     assert len(api.refused) <= 8 * 12
-    ranges = [[*map(seconds_of, body["date_found"].values())] for body in api.refused]
-    assert 61 in {end - start for start, end in ranges}, "a minute and the overlap"
+    lengths = [end - start for _, start, end in map(range_of, api.refused)]
+    assert 61 in lengths, "a minute and the overlap"
 
 
 @pytest.mark.parametrize("days", [1, 31])

@@ -17,6 +17,7 @@ from tests.support.helpers import (
     Run,
     RunTap,
     deselecting,
+    ids_of,
     leads_with,
     only,
     read_of,
@@ -45,7 +46,8 @@ def test_a_state_follows_every_three_hundred_windows_that_hold_nothing() -> None
     store = Store()
     config = {**CONFIG, "window_days": 0.01}
     run(api, store, config)
-    starts = [start for name, start, _ in asked(api) if name == "date_found"]
+    asked_for = asked(api)
+    starts = [start for name, start, _ in asked_for if name == "date_found"]
     assert 1002 <= len(starts) <= 1020
     assert min(starts) >= second(-1), "empty pages need no look at another time"
     states = [state["value"]["bookmarks"]["leads"] for state in store.of_type("STATE")]
@@ -107,7 +109,7 @@ def test_a_stream_that_fails_writes_its_state() -> None:
     }
     with pytest.raises(RunError, match="401"):
         run(api, store, config)
-    read = {message["record"]["id"] for message in store.of_type("RECORD")}
+    read = ids_of(store.records())
     assert 0 < len(read) < 200
     coverage = store.state["bookmarks"]["leads"]["coverage"]
     assert coverage
@@ -135,7 +137,7 @@ WAYS: dict[str, Json] = {
 
 def assert_state_is_last(run: Run) -> None:
     """Assert that a STATE is the last message; no other repeats the one before it."""
-    states = [message for message in run.messages if message["type"] == "STATE"]
+    states = run.of_type("STATE")
     assert run.messages[-1] == states[-1]
     assert all(one != other for one, other in pairwise(states[:-1]))
     assert run.messages[-1] != run.messages[-2]
@@ -272,7 +274,7 @@ def test_receipts_of_earlier_runs_are_never_deleted(
             entry["replication_method"] = "FULL_TABLE"
         entry["metadata"][-1]["metadata"]["selected"] = True
     run = tap(config, catalog=catalog).succeeded()
-    activated = {m["stream"] for m in run.messages if m["type"] == "ACTIVATE_VERSION"}
+    activated = {m["stream"] for m in run.of_type("ACTIVATE_VERSION")}
     assert "custom_signals" in activated
     assert "loads" not in activated
     assert run.records("loads")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.support.helpers import Json
+from tests.support.helpers import Json, ids_of
 from tests.support.pages import ROOT, typed
 from tests.support.rows import instant
 
@@ -54,16 +54,14 @@ def assert_opened(
 ) -> None:
     """Assert that a staging model has the fields of records as columns."""
     rows_by_key = {row[key]: row for row in rows}
-    assert rows_by_key.keys() == {record["id"] for record in records}
+    assert rows_by_key.keys() == ids_of(records)
     for record in records:
         fields = _flat_fields(record)
         del fields["id"]  # the model has it under the name of the key
-        expected = {
-            name: instant(value) if name.endswith("_at") else value
-            for name, value in fields.items()
-        }
         row = rows_by_key[record["id"]]
-        assert {name: row[name] for name in expected} == expected
+        for name, value in fields.items():
+            expected = instant(value) if name.endswith("_at") else value
+            assert row[name] == expected
 
 
 def _flat_fields(record: Mapping[str, Any], within: str = "") -> Json:

@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -186,6 +186,16 @@ def read_of(state: Any) -> Json:
     return bookmarks
 
 
+def ids_of(records: Iterable[Json]) -> set[str]:
+    """Return the different ids of records."""
+    return {record["id"] for record in records}
+
+
+def lines_with(text: str, lines: Iterable[str]) -> list[str]:
+    """Return the lines that contain a text."""
+    return [line for line in lines if text in line]
+
+
 def last_page(*records: Any, **beside: Any) -> Json:
     """Return the last page of a query, with fields beside those of each page."""
     return {
@@ -211,8 +221,12 @@ class Run:
     @property
     def state(self) -> Any:
         """The last state, None when there is none."""
-        states = [m["value"] for m in self.messages if m["type"] == "STATE"]
-        return states[-1] if states else None
+        states = self.of_type("STATE")
+        return states[-1]["value"] if states else None
+
+    def of_type(self, kind: str) -> list[dict[str, Any]]:
+        """Return the messages of one type."""
+        return [message for message in self.messages if message["type"] == kind]
 
     def without_torn_line(self) -> "Run":
         """Return the same run without the last line, if it is not whole."""
@@ -224,20 +238,14 @@ class Run:
 
     def schema(self, stream: str) -> dict[str, Any]:
         """Return the schema that a stream was announced with."""
-        (schema,) = (
-            message["schema"]
-            for message in self.messages
-            if message["type"] == "SCHEMA" and message["stream"] == stream
-        )
+        schemas = self.of_type("SCHEMA")
+        (schema,) = [each["schema"] for each in schemas if each["stream"] == stream]
         return dict(schema)
 
     def records(self, stream: str) -> list[dict[str, Any]]:
         """Return a stream's records in the order in which they came."""
-        return [
-            message["record"]
-            for message in self.messages
-            if message["type"] == "RECORD" and message["stream"] == stream
-        ]
+        records = self.of_type("RECORD")
+        return [each["record"] for each in records if each["stream"] == stream]
 
     def succeeded(self) -> "Run":
         """Assert that all went well."""

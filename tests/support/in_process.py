@@ -69,15 +69,15 @@ def sandbox_in_process(settings: Options, name: str) -> Iterator[Sandbox]:
 def _respond(app: ASGIApp, request: PreparedRequest) -> urllib3.HTTPResponse:
     url = urlsplit(request.url or "")
     body = request.body or b""
+    headers = []
+    for name, value in request.headers.items():
+        headers.append((name.lower().encode(), value.encode()))
     scope = {
         "type": "http",
         "method": request.method,
         "path": url.path,
         "query_string": url.query.encode(),
-        "headers": [
-            (name.lower().encode(), value.encode())
-            for name, value in request.headers.items()
-        ],
+        "headers": headers,
     }
     sent: list[Message] = []
 

@@ -123,20 +123,33 @@ class Api:
         span: tuple[float, float] = EVER,
     ) -> int | None:
         """Return the version of a lead that is current, or the newest of a span."""
-        shown = [
-            (version.observed_at, number)
-            for number, version in enumerate(lead.versions)
-            if version.shown_from <= self.now
-        ]
+        start, end = span
+        shown: list[tuple[float, int]] = []
+        for number, version in enumerate(lead.versions):
+            if version.shown_from > self.now:
+                continue
+            if start <= version.observed_at <= end or not self.at_each_signal:
+                shown.append((version.observed_at, number))
         if self.at_each_signal:
-            shown = [each for each in shown if span[0] <= each[0] <= span[1]]
             shown.sort()
         return shown[-1][1] if shown else None
 
     def visible(self) -> dict[str, int]:
         """Return the newest version of each lead that the API returns now."""
-        versions = {lead.id: self.version(lead) for lead in self.leads}
-        return {name: n for name, n in versions.items() if n is not None}
+        versions: dict[str, int] = {}
+        for lead in self.leads:
+            number = self.version(lead)
+            if number is not None:
+                versions[lead.id] = number
+        return versions
+
+    def found_before(self, end: float) -> set[str]:
+        """Return the ids of the leads that were found before an instant."""
+        return {lead.id for lead in self.leads if lead.found_at < end}
+
+    def found_between(self, start: float, end: float) -> set[str]:
+        """Return the ids of the leads that were found in an interval, ends included."""
+        return {lead.id for lead in self.leads if start <= lead.found_at <= end}
 
     def respond(self, body: Json) -> tuple[int, Json]:
         """Return the status and the content of a response to a request, as of now."""
@@ -147,11 +160,10 @@ class Api:
         count = len(rows)
         if after := body["cursor"].get("after"):
             mark = tuple(json.loads(after))
-            rows = [
-                row
-                for row in rows
-                if row[:2] != mark and (row[:2] < mark) == self.newest_first
-            ]
+            if self.newest_first:
+                rows = [row for row in rows if row[:2] < mark]
+            else:
+                rows = [row for row in rows if row[:2] > mark]
         if count - len(rows) >= self.limit:
             self.refused.append(body)
             return 400, {"error": "too many"}

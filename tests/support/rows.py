@@ -35,14 +35,14 @@ def expected_row(
         record: The record.
         added: Columns beside those that the stream declares.
     """
-    row = {name: record.get(name) for name in (*record_fields(stream), *added)}
-    for name, field in record_fields(stream).items():
+    fields = record_fields(stream)
+    row = {name: record.get(name) for name in (*fields, *added)}
+    for name, field in fields.items():
         if field.get("format") == "date-time":
             row[name] = instant(row[name])
     if stream == "leads":
-        row["signal_observed_at"] = instant(
-            (record.get("signal") or {}).get("observed_at")
-        )
+        signal = record.get("signal") or {}
+        row["signal_observed_at"] = instant(signal.get("observed_at"))
     elif stream in UNDOCUMENTED:
         row["record_key"] = record["id"]
     extra_fields = {name: value for name, value in record.items() if name not in row}
@@ -56,10 +56,10 @@ def expected_rows(
     *added: str,
 ) -> dict[str, Row]:
     """Return the expected rows of a table after a complete load, by id."""
-    return {
-        record["id"]: expected_row(stream, record, *added)
-        for record in raw_records(sandbox, stream)
-    }
+    rows = {}
+    for record in raw_records(sandbox, stream):
+        rows[record["id"]] = expected_row(stream, record, *added)
+    return rows
 
 
 def without(*fields: str) -> Callable[[Row], Row]:
@@ -82,9 +82,12 @@ def _pruned(value: Any, path: list[str]) -> Any:
     if not isinstance(value, dict):
         return value
     name, *inner = path
+    pruned = {**value}
     if not inner:
-        return {n: v for n, v in value.items() if n != name}
-    return {n: _pruned(v, inner) if n == name else v for n, v in value.items()}
+        pruned.pop(name, None)
+    elif name in pruned:
+        pruned[name] = _pruned(value[name], inner)
+    return pruned
 
 
 def flattened(row: Row, columns: dict[str, Any]) -> Row:

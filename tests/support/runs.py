@@ -9,7 +9,6 @@ import termios
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -177,7 +176,7 @@ def wait_for_a_full_pipe(process: TapProcess) -> None:
         if sizes[-1] < 2**14:
             return False
         # A second, as a busy machine lets a process stand still for a while.
-        return len(sizes) > 50 and all(a == b for a, b in pairwise(sizes[-50:]))
+        return len(sizes) > 50 and len({*sizes[-50:]}) == 1
 
     poll(stands_still)
 
@@ -188,11 +187,14 @@ def covered(
     name: str,
 ) -> list[Span]:
     """Return the intervals of a range that a state covers."""
-    return [
-        (datetime.fromisoformat(entry["from"]), datetime.fromisoformat(entry["to"]))
-        for entry in state["bookmarks"].get(stream, {}).get("coverage", [])
-        if entry.get("range") == name
-    ]
+    spans = []
+    bookmark = state["bookmarks"].get(stream, {})
+    for entry in bookmark.get("coverage", []):
+        if entry.get("range") == name:
+            start = datetime.fromisoformat(entry["from"])
+            end = datetime.fromisoformat(entry["to"])
+            spans.append((start, end))
+    return spans
 
 
 def found_at(sandbox: Sandbox) -> dict[str, datetime]:

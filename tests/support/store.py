@@ -61,6 +61,10 @@ class Store:
         """Return the messages of one type of the last run."""
         return [message for message in self.messages if message["type"] == kind]
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return the records of the last run, in order."""
+        return [message["record"] for message in self.of_type("RECORD")]
+
     def end(self) -> None:
         """End a run that was not killed."""
         self.rows |= self._pending

@@ -21,11 +21,11 @@ _LOADERS: dict[str, dict[str, Any]] = {
 
 def settings_of(loader: str) -> dict[str, Any]:
     """Return the settings of a loader in `meltano.yml` that have fixed values."""
-    return {
-        setting["name"]: setting["value"]
-        for setting in _LOADERS[loader]["settings"]
-        if "value" in setting and not str(setting["value"]).startswith("$")
-    }
+    fixed = {}
+    for setting in _LOADERS[loader]["settings"]:
+        if "value" in setting and not str(setting["value"]).startswith("$"):
+            fixed[setting["name"]] = setting["value"]
+    return fixed
 
 
 def run_target(

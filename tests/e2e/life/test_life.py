@@ -8,7 +8,7 @@ from datetime import datetime
 import psutil  # type: ignore[import-untyped]
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import STREAMS, TIMEOUT
+from tests.support.helpers import STREAMS, TIMEOUT, ids_of
 from tests.support.pipelines import Pipeline, PostgresWarehouse
 from tests.support.postgres import rows_by_id, tables_of
 from tests.support.rows import expected_rows
@@ -85,7 +85,7 @@ def test_the_life_of_a_project(sandbox: Sandbox, warehouse: PostgresWarehouse) -
     assert rows == {lead: visible[lead] for lead in rows}
     assert "late" in rows
     for stream in ("signal_agents", "monitored_accounts", "custom_signals"):
-        assert held(stream) == {record["id"] for record in sandbox.records(stream)}
+        assert held(stream) == ids_of(sandbox.records(stream))
 
     # A full refresh that is killed with Meltano.
     refreshed = pipeline(

@@ -110,12 +110,14 @@ def test_duckdb_holds_what_the_api_holds_and_what_is_left_out_can_be_removed(
         run_target(tmp_path, TARGET, place, run.stdout)
     for stream, rows in rows_after(database).items():
         expected = expected_rows(sandbox, stream)
-        assert {row["id"] for row in rows} == expected.keys()
+        assert ids_of(rows) == expected.keys()
         assert len(rows) == len(expected)
         for row in map(without_metadata, rows):
             wanted = expected[row["id"]]
-            times = {n for n, value in wanted.items() if isinstance(value, datetime)}
-            found = {n: instant(v) if n in times else v for n, v in row.items()}
+            found = {**row}
+            for name, value in wanted.items():
+                if isinstance(value, datetime):
+                    found[name] = instant(row[name])
             assert found == wanted
 
     text = json.dumps(rows_after(database, *clearing_statements()), default=str)

@@ -165,10 +165,12 @@ KINDS = {
 def found_row(row: Row) -> Row:
     """Decode what flattening makes texts of."""
     encoded = ("additional_properties", "qualification__references", "company__address")
-    return {
-        name: exact_json(value) if name in encoded and isinstance(value, str) else value
-        for name, value in row.items()
-    }
+    decoded = {**row}
+    for name in encoded:
+        value = row.get(name)
+        if isinstance(value, str):
+            decoded[name] = exact_json(value)
+    return decoded
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

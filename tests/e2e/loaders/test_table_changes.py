@@ -11,7 +11,7 @@ import pytest
 import time_machine
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import Json, Run, entries, only
+from tests.support.helpers import Json, Run, entries, ids_of, only
 from tests.support.in_process import run_in_process, typed_catalog
 from tests.support.pages import ROOT, blocks, section, settings_of_tap
 from tests.support.postgres import Rows, rows_by_id, without_metadata
@@ -113,25 +113,24 @@ def test_a_new_column_is_null_in_old_rows_until_a_full_refresh(table: NewTable) 
     columns["confidence"] = {"type": ["number", "null"]}
     observations.sandbox.advance(20 * DAY)
     run = observations.run(catalog=catalog)
-    read = {record["id"] for record in run.records("observations")}
+    read = ids_of(run.records("observations"))
     expected = observations.expected("confidence")
-    before = {key: {**row, "confidence": None} for key, row in old.items()}
-    assert observations.rows() == {
-        key: expected[key] if key in read else before[key] for key in expected
-    }
+    for key in expected.keys() - read:
+        expected[key] = {**old[key], "confidence": None}
+    assert observations.rows() == expected
     assert read - old.keys()
     assert old.keys() - read
 
     observations.refresh(catalog=catalog)
+    expected = observations.expected("confidence")
     assert observations.rows() == expected
 
     # A column that is removed from the catalog keeps old values.
     observations.refresh()
     stale = observations.expected()
-    assert observations.rows() == {
-        key: {**row, "confidence": expected[key]["confidence"]}
-        for key, row in stale.items()
-    }
+    for key, row in stale.items():
+        row["confidence"] = expected[key]["confidence"]
+    assert observations.rows() == stale
 
 
 def test_inferred_columns_follow_their_sample_until_they_are_frozen(

@@ -124,11 +124,8 @@ def test_state(walk: Walk) -> None:
     assert "\nNot selected: signal_agents, signal_accounts, mon" in printed
     # As if a backup of 2026-05-01 had been restored.
     tables = walk.tables()
-    found = {
-        n
-        for n, at in walk.sandbox.times("leads").items()
-        if at["found_at"] > "2026-05-01"
-    }
+    times = walk.sandbox.times("leads").items()
+    found = {lead for lead, at in times if at["found_at"] > "2026-05-01"}
     assert 0 < len(found) < len(tables["leads"])
     for lead in found:
         walk.ask(f"DELETE FROM tap_leadintent.leads WHERE id = '{lead}'")  # noqa: S608
@@ -226,11 +223,9 @@ def test_environments(walk: Walk) -> None:
     assert API_KEY in (walk.shell.project / ".env").read_text("utf-8")
     search = f"git grep --cached --name-only {API_KEY} || echo nowhere"
     assert walk.shell(ADD_ALL, search).endswith("nowhere\n")
-    by_range = {
-        request["stream"]
-        for request in walk.sandbox.requests()[before:]
-        if "latest_activity" in request["body"]
-    }
+    requests = walk.sandbox.requests()[before:]
+    with_range = [each for each in requests if "latest_activity" in each["body"]]
+    by_range = {each["stream"] for each in with_range}
     assert by_range == {"monitored_accounts"}
     walk.shell(moved)
     for schema in ("tap_leadintent", "leads_prod", "leads_dev"):

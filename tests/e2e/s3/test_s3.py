@@ -36,22 +36,26 @@ def whole_seconds(value: datetime | None) -> datetime | None:
 def in_file(stream: str, row: Row) -> Row:
     """Return the expected columns of a file: objects flattened, times in seconds."""
     row = flattened(row, declared_stream(stream).schema["properties"])
-    times = {name for name in row if name.endswith("_at")}
-    return row | {name: whole_seconds(instant(row[name])) for name in times}
+    for name, value in row.items():
+        if name.endswith("_at"):
+            row[name] = whole_seconds(instant(value))
+    return row
 
 
 def read(row: Row) -> Row:
     """Read a file's row: texts of JSON and of times."""
-    parsed = {"additional_properties", "qualification__references"}
-    return {
-        name: exact_json(value)
-        if name in parsed and value is not None
-        else instant(value)
-        if name.endswith("_at")
-        else value
-        for name, value in row.items()
-        if name not in {"window_end", "filename", "file_row_number"}
-    }
+    of_json = {"additional_properties", "qualification__references"}
+    parsed: Row = {}
+    for name, value in row.items():
+        if name in {"window_end", "filename", "file_row_number"}:
+            continue
+        if name in of_json and value is not None:
+            parsed[name] = exact_json(value)
+        elif name.endswith("_at"):
+            parsed[name] = instant(value)
+        else:
+            parsed[name] = value
+    return parsed
 
 
 def test_files_of_parquet_hold_what_the_api_holds(sandbox: Sandbox, lake: Lake) -> None:

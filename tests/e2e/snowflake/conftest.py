@@ -89,12 +89,14 @@ def _select(
     table: str,
     types: dict[str, str],
 ) -> str:
-    # As text, since the stand-in sends 1970 for a time that is null.
-    columns = ", ".join(
-        f"{name}::VARCHAR as {name}" if kind.startswith("TIMESTAMP") else name
-        for name, kind in types.items()
-    )
-    return f"select {columns} from {schema}.{table}"
+    columns = []
+    for name, kind in types.items():
+        if kind.startswith("TIMESTAMP"):
+            # As text, since the stand-in sends 1970 for a time that is null.
+            columns.append(f"{name}::VARCHAR as {name}")
+        else:
+            columns.append(name)
+    return f"select {', '.join(columns)} from {schema}.{table}"
 
 
 def _read(kind: str, value: Any) -> Any:
