@@ -15,7 +15,8 @@ from tests.support.pages import ROOT, blocks, section, tables
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
     for path in (
-        *(ROOT / "README.md", ROOT / "CHANGELOG.md"),
+        ROOT / "README.md",
+        ROOT / "CHANGELOG.md",
         *sorted(ROOT.glob("docs/**/*.md")),
         *sorted(ROOT.glob(".github/*.md")),
     )

@@ -114,7 +114,8 @@ def saying(
 DECISIONS = {
     "200 html": Decision(status(200, body=HTML), RETRIED_TWICE),
     "200 incomplete": Decision(
-        status(200, body=last_page(status="failure")), RETRIED_TWICE
+        status(200, body=last_page(status="failure")),
+        RETRIED_TWICE,
     ),
     "200 after a page": Decision(
         status(
@@ -131,7 +132,8 @@ DECISIONS = {
     "400 later page": on_page_2(404),
     "400 names a filter": saying("statuses: not a list", settings=FILTERS),
     "400 names the range": saying(
-        "end_time: too late", streams=("leads", "monitored_leads", "observations")
+        "end_time: too late",
+        streams=("leads", "monitored_leads", "observations"),
     ),
     "400 names the limit": saying("limit: at most 50"),
     "400 filters": Decision(status(400), TWICE, settings=FILTERS),
@@ -202,7 +204,8 @@ DECISIONS = {
     "503": Decision(status(503), RETRIED_TWICE),
     "408": Decision(status(408), RETRIED_TWICE),
     "0 redirect, slash": Decision(
-        status(301, headers={"Location": "/v1/monitor/custom-signals/"}), TWICE
+        status(301, headers={"Location": "/v1/monitor/custom-signals/"}),
+        TWICE,
     ),
     "0 redirect": Decision(status(302, headers={"Location": "/login"}), TWICE),
     "0": Decision(status(451), TWICE),
@@ -213,7 +216,8 @@ DECISIONS = {
     "ProxyError 5xx": Decision(refused_tunnel(502), RETRIED_ENDED),
     "ProxyError": Decision(exceptions.ProxyError(), RETRIED_ENDED),
     "SSLCertVerificationError": Decision(
-        exceptions.SSLError(SSLCertVerificationError()), ENDED
+        exceptions.SSLError(SSLCertVerificationError()),
+        ENDED,
     ),
     "ConnectTimeout after a page": Decision(
         exceptions.ConnectTimeout(),

@@ -33,7 +33,8 @@ def surroundings() -> list[object]:
     loggers = [logging.getLogger(name) for name in (None, "host", "urllib3")]
     return [
         *map(signal.getsignal, (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)),
-        *(signal.getitimer(signal.ITIMER_REAL), sys.excepthook),
+        signal.getitimer(signal.ITIMER_REAL),
+        sys.excepthook,
         *((each.level, [*each.filters], [*each.handlers]) for each in loggers),
         *((h.level, [*h.filters], h.formatter) for h in logging.getLogger().handlers),
     ]

@@ -88,7 +88,8 @@ def test_after_a_signal_no_page_is_requested() -> None:
 
 
 def test_the_process_ends_when_the_target_takes_nothing_more(
-    codes: list[int], monkeypatch: pytest.MonkeyPatch
+    codes: list[int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     timers: list[tuple[float, ...]] = []
     monkeypatch.setattr("signal.setitimer", lambda _, *times: timers.append(times))

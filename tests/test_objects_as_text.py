@@ -198,7 +198,8 @@ def test_a_column_that_allows_other_types_too(
         None,
     ]
     sandbox.insert(
-        "leads", *({"id": f"{n}", "new": value} for n, value in enumerate(values))
+        "leads",
+        *({"id": f"{n}", "new": value} for n, value in enumerate(values)),
     )
     catalog = only("leads")
     column = {} if types is None else {"type": types}

@@ -12,7 +12,8 @@ from tests.support.store import Store
 
 
 def test_a_line_comes_every_15_seconds_and_no_sooner(
-    clock: Clock, caplog: pytest.LogCaptureFixture
+    clock: Clock,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
     stats = StreamStats(

@@ -66,7 +66,8 @@ SPELL: dict[str, Callable[[str], str]] = {
     spell=st.sampled_from([*SPELL.values()]),
 )
 def test_each_spelling_of_the_key_is_hidden(
-    key: str, spell: Callable[[str], str]
+    key: str,
+    spell: Callable[[str], str],
 ) -> None:
     text = f"A {spell(key)} B {spell(key)}"
     assert pattern_of(key).sub("***", text) == "A *** B ***"
@@ -153,7 +154,9 @@ def handler() -> Iterator[Lines]:
 
 
 @pytest.mark.parametrize(
-    "formatter", [None, ConsoleFormatter(), StructuredFormatter()], ids=type
+    "formatter",
+    [None, ConsoleFormatter(), StructuredFormatter()],
+    ids=type,
 )
 def test_logs(handler: Lines, formatter: logging.Formatter | None) -> None:
     handler.setFormatter(formatter)

@@ -34,7 +34,8 @@ def test_a_run_ends_with_a_line_for_each_stream(
         line,
     )
     assert re.fullmatch(
-        r"1 stream, 192 records, \d+ requests, (\d\.\d s of waiting, )?\d+\.\d s", total
+        r"1 stream, 192 records, \d+ requests, (\d\.\d s of waiting, )?\d+\.\d s",
+        total,
     )
 
 
@@ -115,5 +116,6 @@ def test_records_without_a_key_and_holes_are_both_named(
     assert "Records without id" not in caplog.text, "the error says it"
     (line,) = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
     assert re.search(
-        r"1 record without id left out \(from .*\), .* date_found from 2026-03-0", line
+        r"1 record without id left out \(from .*\), .* date_found from 2026-03-0",
+        line,
     )

@@ -28,7 +28,8 @@ from tap_leadintent.times import (
     ],
 )
 def test_a_date_or_date_time_is_read_as_utc_and_rounded_down(
-    text: str, seconds: int
+    text: str,
+    seconds: int,
 ) -> None:
     assert parse_instant(text) == seconds
 

@@ -360,7 +360,10 @@ SERVERS = {
         headers={"Retry-After": "3598"},
     ),
     "@fastify/under-pressure 9.2.0": page_of(
-        "503 Service Unavailable", "503", NODE, Retry_After="10"
+        "503 Service Unavailable",
+        "503",
+        NODE,
+        Retry_After="10",
     ),
     "Flask-Limiter 4.1.1 headers_enabled": page_of(
         "200 OK",
@@ -378,7 +381,8 @@ SERVERS = {
     ),
     "haproxy 2.6.12 tarpit": page_of("500 Internal Server Error"),
     "nginx 1.22.1 auth_request": page_of(
-        "500 Internal Server Error", Connection="close"
+        "500 Internal Server Error",
+        Connection="close",
     ),
     "varnish 7.1.1 synth(403)": page_of(
         "403 Forbidden",
@@ -388,24 +392,32 @@ SERVERS = {
     ),
     "nginx, caddy, h2o, nghttpx: upstream refused": page_of("502 Bad Gateway"),
     "haproxy, apache, lighttpd: upstream refused": page_of(
-        "503 Service Unavailable", "503"
+        "503 Service Unavailable",
+        "503",
     ),
     "varnish 7.1.1: upstream refused or slow": page_of(
-        "503 Backend fetch failed", "503", Retry_After="5"
+        "503 Backend fetch failed",
+        "503",
+        Retry_After="5",
     ),
     "@fastify/http-proxy 11.6.3: upstream refused": page_of(
-        "500 Internal Server Error", body=NODE
+        "500 Internal Server Error",
+        body=NODE,
     ),
     "http-proxy-middleware 4.2.2: upstream refused": page_of(
-        "504 Gateway Timeout", body=TEXT
+        "504 Gateway Timeout",
+        body=TEXT,
     ),
     "apache 2.4.71, h2o 2.2.5: upstream slow": page_of("502 Proxy Error"),
     "nginx, haproxy, caddy, lighttpd, nghttpx: slow": page_of("504 Gateway Timeout"),
     "gunicorn 27.0.1: worker timeout": page_of(
-        "500 Internal Server Error", Connection="close"
+        "500 Internal Server Error",
+        Connection="close",
     ),
     "lighttpd 1.4.69: stall in the body": page_of(
-        "404 Not Found", "404 of HTML", Connection="close"
+        "404 Not Found",
+        "404 of HTML",
+        Connection="close",
     ),
     "caddy 2.6.2, h2o 2.2.5: cut chunked body": Answer(
         kind="cut",
@@ -427,7 +439,10 @@ SERVERS = {
         is_cut=True,
     ),
     "uvicorn 0.54.0 --limit-concurrency": page_of(
-        "503 Service Unavailable", "503", TEXT, connection="close"
+        "503 Service Unavailable",
+        "503",
+        TEXT,
+        connection="close",
     ),
     "uvicorn 0.54.0 --limit-max-requests": Answer(
         kind="refused connection",
@@ -484,14 +499,16 @@ APIS = {
     ),
     "400 limit, DRF": refusing(LIMIT, said(cursor={"limit": ["At most 50."]})),
     "400 limit, express-validator": refusing(
-        LIMIT, said(errors=[{"msg": "Invalid value", "path": "cursor.limit"}])
+        LIMIT,
+        said(errors=[{"msg": "Invalid value", "path": "cursor.limit"}]),
     ),
     "400 limit of days": refusing(RANGE, said(error="over the limit of 30 days")),
     "400 range": refusing(RANGE, said(message="date_found is too wide")),
     "400 date": refusing(RANGE, said(message="start_time is before 2024-01-01")),
     "400 filter": refusing(FILTER, said(errors={"seniorities": ["not a list"]})),
     "400 filter and a range": refusing(
-        FILTER, said(error="seniorities of this range: at most 5 in one limit")
+        FILTER,
+        said(error="seniorities of this range: at most 5 in one limit"),
     ),
     "400 an echo of the request": refusing(
         "400",
@@ -504,7 +521,9 @@ APIS = {
     "401": refusing("401", said(error="no"), "401 Unauthorized"),
     "403": refusing("403", said(error="no access"), "403 Forbidden"),
     "403 rate limit": refusing(
-        "403 of a quota", said(message="API rate limit exceeded"), "403 Forbidden"
+        "403 of a quota",
+        said(message="API rate limit exceeded"),
+        "403 Forbidden",
     ),
     "403 quota": refusing(
         "403 of a quota",
@@ -519,10 +538,14 @@ APIS = {
     "501": page_of("501 Not Implemented", "501"),
     "200 of another kind": page_of("200 OK", "no page", "[]"),
     "301 with a slash": page_of(
-        "301 Moved Permanently", "slash", Location="/v1/signals/leads/"
+        "301 Moved Permanently",
+        "slash",
+        Location="/v1/signals/leads/",
     ),
     "302 to a login": page_of(
-        "302 Found", "redirect", Location="https://login.example.com/?next=a"
+        "302 Found",
+        "redirect",
+        Location="https://login.example.com/?next=a",
     ),
 }
 """What an API may say itself."""

@@ -198,7 +198,8 @@ def test_a_rate_limit_that_never_opens_ends_after_a_quarter_of_an_hour(
 
 
 def test_what_comes_too_early_is_tried_again_without_retries(
-    requests_mock: requests_mock.Mocker, tap: Tap
+    requests_mock: requests_mock.Mocker,
+    tap: Tap,
 ) -> None:
     """Some limits refuse with 503, as an API that is down does."""
     early: Json = {"status_code": 503}
@@ -243,7 +244,8 @@ def test_a_wait_of_hours_ends_the_run(
 
 
 def test_204_is_an_empty_page_at_the_begin_of_a_chain_only(
-    requests_mock: requests_mock.Mocker, tap: Tap
+    requests_mock: requests_mock.Mocker,
+    tap: Tap,
 ) -> None:
     empty: Json = {"status_code": 204}
     requests_mock.post(AGENTS, [empty, {"json": MORE}, empty])

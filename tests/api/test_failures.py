@@ -208,7 +208,9 @@ def test_a_redirect_shows_where_it_leads() -> None:
 @pytest.mark.parametrize("body", [b"", b"<html>", b"{}"])
 @pytest.mark.parametrize("is_alone", [True, False])
 def test_an_endpoint_that_has_answered_is_never_to_be_deselected(
-    body: bytes, *, is_alone: bool
+    body: bytes,
+    *,
+    is_alone: bool,
 ) -> None:
     circumstances = Circumstances(
         has_succeeded=True,
@@ -236,6 +238,7 @@ SERVERS: dict[str, tuple[dict[str, str], str]] = {
 
 @pytest.mark.parametrize(("headers", "text"), SERVERS.values(), ids=SERVERS)
 def test_the_server_that_has_answered_is_named(
-    headers: dict[str, str], text: str
+    headers: dict[str, str],
+    text: str,
 ) -> None:
     assert refuse(403, b"", headers).detail == f"HTTP 403 Nope{text}"

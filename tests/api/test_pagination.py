@@ -27,7 +27,7 @@ cursors = st.text(min_size=1)
 
 
 def envelope(
-    ids: list[int],
+    ids: Iterable[int],
     *,
     has_more: bool,
     after: object = "",
@@ -79,7 +79,8 @@ def read_responses(*responses: Any) -> list[str]:
     data=st.data(),
 )
 def test_reads_every_page_once_and_in_order(
-    pages: list[list[int]], data: st.DataObject
+    pages: list[list[int]],
+    data: st.DataObject,
 ) -> None:
     """However records are split, wherever pages are empty, whatever cursors hold."""
     count = len(pages) - 1
@@ -337,7 +338,8 @@ def test_an_empty_page_with_its_own_cursor_is_the_last(
     ids=str,
 )
 def test_a_last_page_without_has_more(
-    caplog: pytest.LogCaptureFixture, cursor: Any
+    caplog: pytest.LogCaptureFixture,
+    cursor: Any,
 ) -> None:
     first = envelope(
         [1],

@@ -130,7 +130,8 @@ def test_cookies_are_sent_back(session: requests.Session) -> None:
     ids=["long", "bomb", "tiny chunks"],
 )
 def test_a_body_that_is_too_large_takes_no_more_memory(
-    session: requests.Session, content: bytes
+    session: requests.Session,
+    content: bytes,
 ) -> None:
     is_closed = Event()
 

@@ -213,7 +213,8 @@ def test_a_page_with_a_part_of_its_records(
 
 @pytest.mark.parametrize("spelling", PARTIAL)
 def test_a_page_that_lacks_records_each_time_is_said(
-    spelling: str, caplog: pytest.LogCaptureFixture
+    spelling: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     api = api_with(
         *PARTIAL[spelling],
@@ -287,7 +288,8 @@ def test_a_query_that_never_gets_ready(spelling: str) -> None:
     store = Store()
     config = {**CONFIG, "max_retries": 3}
     with pytest.raises(
-        RunError, match=r"the API says that a page lacks records \(gave"
+        RunError,
+        match=r"the API says that a page lacks records \(gave",
     ):
         run(api, store, config, catalog=LIST)
     assert not store.rows
@@ -376,7 +378,8 @@ def usual_requests(*, is_list: bool) -> list[int]:
 
 @pytest.mark.parametrize("name", HONEST)
 def test_the_cost_of_a_healthy_envelope(
-    name: str, caplog: pytest.LogCaptureFixture
+    name: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     for catalog in (WINDOWS, LIST):
         usual = usual_requests(is_list=catalog is LIST)
@@ -575,7 +578,8 @@ def test_the_text_in_the_state_is_bounded() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [None, 3, [], {}, "", "4", "3x", "3fl ab", "3fl abcd!", "x" * 9_000]
+    "content",
+    [None, 3, [], {}, "", "4", "3x", "3fl ab", "3fl abcd!", "x" * 9_000],
 )
 def test_a_state_that_is_damaged_is_like_none(content: object) -> None:
     siblings = Siblings.read(content)

@@ -38,7 +38,8 @@ def test_a_file_without_certificates_is_an_error_before_the_first_request(
 
 
 @pytest.mark.parametrize(
-    "name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"]
+    "name",
+    ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"],
 )
 def test_a_variable_can_name_certificates_to_trust(
     monkeypatch: pytest.MonkeyPatch,

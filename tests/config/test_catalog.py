@@ -61,7 +61,8 @@ def test_each_mistake_is_one_line_and_no_request(
 
 
 @pytest.mark.parametrize(
-    ("entry", "metadata"), [("INCREMENTAL", "FULL_TABLE"), ("FULL_TABLE", None)]
+    ("entry", "metadata"),
+    [("INCREMENTAL", "FULL_TABLE"), ("FULL_TABLE", None)],
 )
 def test_the_method_stands_in_the_metadata_or_in_the_entry(
     tap: RunTap,
@@ -220,7 +221,8 @@ def test_columns_that_the_catalog_adds_can_be_keys(
 
 
 def test_streams_are_read_in_the_order_of_the_catalog(
-    tap: RunTap, config: Json
+    tap: RunTap,
+    config: Json,
 ) -> None:
     """What it does not know, as it is older than the stream, is not read."""
     catalog = only("leads", "observations", "custom_signals")

@@ -116,7 +116,8 @@ def test_the_environment_is_read_only_on_request(
 
 
 def test_the_variables_of_an_inheriting_extractor_are_no_mistakes(
-    caplog: pytest.LogCaptureFixture, tmp_path: Path
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
 ) -> None:
     """Meltano sets them beside the parent's, for each setting that has a value."""
     theirs = {
@@ -184,7 +185,8 @@ def test_a_missing_key_is_named_by_the_variable_that_meltano_would_read(
 
 @pytest.mark.parametrize("project", ["", "- 1", "plugins: {extractors: [", "a: [1]"])
 def test_a_missing_key_without_a_variable_in_the_project(
-    tmp_path: Path, project: str
+    tmp_path: Path,
+    project: str,
 ) -> None:
     if project:
         (tmp_path / "meltano.yml").write_text(project, encoding="utf-8")
@@ -193,7 +195,8 @@ def test_a_missing_key_without_a_variable_in_the_project(
 
 
 def test_the_shell_overrides_a_file_of_variables_and_both_a_config_unless_empty(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     config = {
         **VALID,

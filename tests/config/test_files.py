@@ -55,7 +55,8 @@ def test_a_file_that_is_not_a_config(tmp_path: Path, text: str) -> None:
 @each_entry
 @pytest.mark.parametrize("text", [TEXT, f'{{"api_key": "{API_KEY}\0"}}', "."])
 def test_a_value_given_as_config_path_is_not_shown(
-    text: str, arguments: list[str]
+    text: str,
+    arguments: list[str],
 ) -> None:
     # A key that no other test has: what one tap hides, all taps of a process hide.
     key = uuid4().hex

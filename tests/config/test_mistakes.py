@@ -154,7 +154,8 @@ for _name, _problem in EXCLUDED.items():
 
 @pytest.fixture
 def refused(
-    cli: Callable[..., Result], requests_mock: requests_mock.Mocker
+    cli: Callable[..., Result],
+    requests_mock: requests_mock.Mocker,
 ) -> Callable[..., list[str]]:
     """Enter the tap with changes to valid settings; give what it says of them.
 
@@ -214,7 +215,8 @@ def test_a_start_after_the_end_or_in_the_future(
 
 @pytest.mark.parametrize("depth", [0, -1])
 def test_a_depth_at_which_nothing_is_flattened(
-    refused: Callable[..., list[str]], depth: int
+    refused: Callable[..., list[str]],
+    depth: int,
 ) -> None:
     change = {"flattening_enabled": True, "flattening_max_depth": depth}
     (message,) = refused(change)
@@ -234,8 +236,14 @@ def test_all_mistakes_are_listed_one_per_line(cli: Callable[..., Result]) -> Non
         "flattening_enabled": True,
     }
     assert sorted(line.partition(": ")[0] for line in refusal(cli(wrong))) == [
-        *("api_key", "base_url", "filters.lead", "flattening_max_depth"),
-        *("page_size", "pages\\x1b[2J\\u202e ", "start_date", "user_agent"),
+        "api_key",
+        "base_url",
+        "filters.lead",
+        "flattening_max_depth",
+        "page_size",
+        "pages\\x1b[2J\\u202e ",
+        "start_date",
+        "user_agent",
     ]
 
 
@@ -287,7 +295,8 @@ def test_a_mistake_ends_the_process(
     ids=list,
 )
 def test_a_key_in_the_wrong_place_is_not_quoted(
-    cli: Callable[..., Result], wrong: Json
+    cli: Callable[..., Result],
+    wrong: Json,
 ) -> None:
     change = json.loads(json.dumps(wrong).replace("KEY", API_KEY.upper()))
     for line in refusal(cli({**VALID, **change})):

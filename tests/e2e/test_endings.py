@@ -84,7 +84,8 @@ socket.getaddrinfo = hang
 
 
 def test_a_signal_does_not_wait_for_a_name_lookup(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(_HANGING_LOOK_UP, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

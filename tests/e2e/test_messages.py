@@ -165,19 +165,29 @@ OF_ALL_STREAMS = {
         ],
     ),
     "1 of 2 streams failed: leads: look at Developer -> Request Logs in the dashboard, and ask the API's support: the API does not accept a request with date_found, cursor; set a later start_date if the API keeps no older records (HTTP 422…": refused(
-        422, "leads", beside="custom_signals"
+        422,
+        "leads",
+        beside="custom_signals",
     ),
     "1 of 2 streams failed: custom_signals: deselect this stream: the API has no /v1/monitor/custom-signals for your organization (HTTP 404 …: …)": refused(
-        404, "custom_signals", beside="signal_agents"
+        404,
+        "custom_signals",
+        beside="signal_agents",
     ),
     "signal_agents: deselect this stream: the API has no /v1/signals/agents for your organization (HTTP 404 …: …)": refused(
-        404, "signal_agents", beside="custom_signals"
+        404,
+        "signal_agents",
+        beside="custom_signals",
     ),
     "signal_agents: deselect this stream, or ask for access: this key may not read this endpoint (HTTP 403 …: …)": refused(
-        403, "signal_agents", beside="custom_signals"
+        403,
+        "signal_agents",
+        beside="custom_signals",
     ),
     "signal_agents: if no stream can be read any more, set api_key to a valid key, else deselect this stream, or ask for access: the API has accepted this key in this run (HTTP 401 …: …)": refused(
-        401, "signal_agents", beside="custom_signals"
+        401,
+        "signal_agents",
+        beside="custom_signals",
     ),
 }
 

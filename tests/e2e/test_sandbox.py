@@ -41,11 +41,24 @@ def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
 
 def test_options_and_the_same_records_in_another_process(server: Sandbox) -> None:
     with running_sandbox(
-        *("--leads", "3", "--size", "observations=5", "--seed", "9"),
-        *("--clock", "2025-01-01T00:00:00Z", "--latency", "0.01"),
-        *("--since", "2024-12-31T00:00:00Z", "--history", "office"),
-        *("--rate-limit", "0.5"),
-        *("--fault", '{"kind": "status", "status": 418, "times": 1}'),
+        "--leads",
+        "3",
+        "--size",
+        "observations=5",
+        "--seed",
+        "9",
+        "--clock",
+        "2025-01-01T00:00:00Z",
+        "--latency",
+        "0.01",
+        "--since",
+        "2024-12-31T00:00:00Z",
+        "--history",
+        "office",
+        "--rate-limit",
+        "0.5",
+        "--fault",
+        '{"kind": "status", "status": 418, "times": 1}',
     ) as other:
         assert other.now() == "2025-01-01T00:00:00Z"
         sizes = {name: len(records) for name, records in everything(other).items()}

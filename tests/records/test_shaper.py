@@ -56,7 +56,8 @@ def test_a_field_named_like_a_column_of_the_tap(name: str, field: str) -> None:
     ids=repr,
 )
 def test_the_observation_time_of_a_leads_signal(
-    signal: object, column: str | None
+    signal: object,
+    column: str | None,
 ) -> None:
     assert shape("leads", {"id": "1", "signal": signal})["signal_observed_at"] == column
 

@@ -182,7 +182,8 @@ def test_a_hole_is_not_covered_any_more() -> None:
     ],
 )
 def test_what_one_of_two_places_does_not_know_does_not_differ(
-    place: dict[str, str], differing: list[str]
+    place: dict[str, str],
+    differing: list[str],
 ) -> None:
     bookmark = Bookmark(
         place=PLACE,
@@ -233,7 +234,8 @@ def test_a_state_that_covers_nothing_belongs_to_no_place() -> None:
     ],
 )
 def test_the_newest_instant_of_an_earlier_list_is_that_of_its_last_run(
-    entries: list[dict[str, Any]], planned: int | None
+    entries: list[dict[str, Any]],
+    planned: int | None,
 ) -> None:
     bookmark = Bookmark.read(entries)
     assert bookmark.problem is None

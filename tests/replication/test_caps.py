@@ -54,7 +54,8 @@ def test_a_number_that_comes_again_is_suspicious_in_one_range() -> None:
 
 @pytest.mark.parametrize(("total", "start"), [(9, 50), (333, 9)])
 def test_few_records_or_windows_that_touch_may_have_the_same_number(
-    total: int, start: int
+    total: int,
+    start: int,
 ) -> None:
     caps = Caps(PAGE)
     caps.note_end("x", ended(total))

@@ -95,7 +95,8 @@ def at_once(
 
 @pytest.mark.parametrize("concurrency", [1, 8])
 def test_a_quota_of_exactly_a_page_a_night(
-    caplog: pytest.LogCaptureFixture, concurrency: int
+    caplog: pytest.LogCaptureFixture,
+    concurrency: int,
 ) -> None:
     api = OddApi(
         now=60 * DAY + HOUR,

@@ -57,7 +57,9 @@ def test_a_time_that_cannot_be_read_stops_nothing_and_costs_little(
     store = Store()
     api.broken = broken
     failed_run(
-        api, store, "each run tries again.*date_found from .*, latest_signal from"
+        api,
+        store,
+        "each run tries again.*date_found from .*, latest_signal from",
     )
     # A hole is a minute long at least, and at most twice as long as what is broken.
     near = (broken[0] - 120, broken[1] + 120 + seconds)

@@ -74,7 +74,8 @@ def test_a_window_whose_last_page_is_written_counts_in_spite_of_a_signal(
 
 @pytest.mark.parametrize("error", [RuntimeError, MemoryError])
 def test_a_system_without_a_further_thread(
-    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[Exception],
 ) -> None:
     start = Thread.start
     started = list[Thread]()

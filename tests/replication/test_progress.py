@@ -269,7 +269,8 @@ def test_a_crowded_second_that_fits_is_loaded(
 
 @pytest.mark.parametrize("status", [400, 500])
 def test_minutes_that_the_api_cannot_return_yet_are_left_to_the_next_run(
-    status: int, caplog: pytest.LogCaptureFixture
+    status: int,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     class Slow(Api):
         """It fails for ranges that end in the last five minutes."""

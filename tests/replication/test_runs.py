@@ -212,7 +212,9 @@ def test_no_row_depends_on_the_key_that_a_catalog_declares(key: list[str]) -> No
 @pytest.mark.parametrize("refuses", [False, True])
 @pytest.mark.parametrize("ahead", [3 * HOUR, -3 * HOUR])
 def test_records_that_appear_during_a_request_are_read_by_the_next_run(
-    ahead: int, *, refuses: bool
+    ahead: int,
+    *,
+    refuses: bool,
 ) -> None:
     # Their signals are too old for the second range to find them.
     leads = [lead(n, n * 60, -DAY) for n in range(20 * 60, 27 * 60)]

@@ -283,7 +283,8 @@ def assert_has_arrived(  # noqa: PLR0913, PLR0917 - the whole course
 )
 @given(data=st.data())
 def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
-    data: st.DataObject, stream: str
+    data: st.DataObject,
+    stream: str,
 ) -> None:
     # The least lookback of any run: records surface at most so late.
     lookback = data.draw(st.sampled_from([0, 1800, 1800]))
@@ -318,7 +319,9 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
         had = {*store.rows}
         api.broken = data.draw(st.none() | st.none() | broken())
         finished, holes = run_beside_holes(
-            *(api, store, config),
+            api,
+            store,
+            config,
             clock_ahead=ahead,
             killed_after=killed_after,
             selected=(stream,),

@@ -114,7 +114,8 @@ def test_a_state_of_another_place_ends_the_stream_before_its_first_request(
 
 
 def test_what_is_not_known_of_a_place_does_not_differ(
-    loaded: tuple[Api, Store], monkeypatch: pytest.MonkeyPatch
+    loaded: tuple[Api, Store],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Such as when a project moves to Meltano, or away from it."""
     api, store = loaded
@@ -142,7 +143,8 @@ def test_a_run_that_has_read_nothing_leaves_no_place() -> None:
 
 
 def test_another_key_changes_nothing(
-    loaded: tuple[Api, Store], caplog: pytest.LogCaptureFixture
+    loaded: tuple[Api, Store],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     api, store = loaded
     config = {**STRICT, "api_key": "rotated-key"}

@@ -71,7 +71,8 @@ def played(
 
 @pytest.mark.parametrize(("readers", "most"), [(4, 1.25), (8, 1.3)])
 def test_histories_are_read_quickly_and_in_few_requests(
-    readers: int, most: float
+    readers: int,
+    most: float,
 ) -> None:
     rounds: list[float] = []
     requests: list[float] = []
@@ -101,7 +102,8 @@ def test_more_readers_are_never_slower(server: Server) -> None:
 @pytest.mark.parametrize("readers", [1, 4, 8, 16, 32])
 @pytest.mark.parametrize("server", [PLAIN, HALF, UNEVEN, ENDS_EMPTY])
 def test_no_chain_is_long_and_no_server_costs_many_requests(
-    server: Server, readers: int
+    server: Server,
+    readers: int,
 ) -> None:
     for shape in SHAPES:
         one = played(shape, 20_000, readers, server)
@@ -189,7 +191,10 @@ def test_an_increment_needs_few_more_requests_than_one_chain(
                 # What came before shows that no query has to end at a number.
                 older = [-DAY - n * 60 for n in range(20_000)]
                 one = read(
-                    *(History([*found.times, *older]), 0, length, readers),
+                    History([*found.times, *older]),
+                    0,
+                    length,
+                    readers,
                     quiet=True,
                     server=server,
                     widest=30 * DAY,

@@ -171,7 +171,8 @@ def test_methods_paths_and_headers_are_checked(
     ids=repr,
 )
 def test_bodies_that_do_not_match_their_schema_are_refused(
-    sandbox: Sandbox, body: Any
+    sandbox: Sandbox,
+    body: Any,
 ) -> None:
     assert not validator(request_schema("leads")).is_valid(body)
     assert post(sandbox, "leads", body).status_code == 400
@@ -205,7 +206,8 @@ def test_ranges_that_a_schema_cannot_refuse(sandbox: Sandbox) -> None:
     ids=repr,
 )
 def test_a_changed_cursor_or_one_of_another_query_is_refused(
-    sandbox: Sandbox, other: dict[str, Any]
+    sandbox: Sandbox,
+    other: dict[str, Any],
 ) -> None:
     sheet = {"sheet": {"id": "a"}}
     sandbox.insert(

@@ -53,7 +53,8 @@ def parameters(method: Callable[..., object]) -> list[str]:
 
 @pytest.mark.parametrize(("owner", "name"), OVERRIDDEN)
 def test_an_overridden_method_accepts_the_arguments_of_the_sdk(
-    owner: type, name: str
+    owner: type,
+    name: str,
 ) -> None:
     theirs = getattr(super(owner, owner), name)
     assert parameters(getattr(owner, name)) == parameters(theirs)

@@ -320,7 +320,8 @@ CATALOGS = {
 
 @pytest.mark.parametrize("case", SETTINGS)
 def test_a_row_is_the_same_as_the_sdk_makes_it(
-    case: str, monkeypatch: pytest.MonkeyPatch
+    case: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Records that nothing changes go past the SDK's passes over each."""
 
@@ -365,7 +366,8 @@ def test_a_row_is_the_same_as_the_sdk_makes_it(
     ids=["alias and copy", "removal"],
 )
 def test_each_table_of_a_full_table_gets_its_version_after_its_rows(
-    maps: Json, streams: list[str]
+    maps: Json,
+    streams: list[str],
 ) -> None:
     store = Store()
     config = {

@@ -128,7 +128,8 @@ COMMAND = "meltano config set tap-other token '…', or TAP_OTHER_TOKEN with --c
 
 
 def test_another_tap_has_variables_and_errors_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv("TAP_LEADINTENT_TOKEN", "of-this-tap")
     monkeypatch.setenv("TAP_OTHER_STREAM_MAPS", '{"users": {"x": "fake.name()"}}')

@@ -108,7 +108,9 @@ def test_records_wait_for_no_more_than_a_block(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("buffered", [False, True])
 def test_a_target_that_reads_slowly_gets_all_parts(
-    monkeypatch: pytest.MonkeyPatch, *, buffered: bool
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    buffered: bool,
 ) -> None:
     target = Target(most=7)
     writer = Writer()

@@ -35,7 +35,8 @@ def shards(write: Callable[[str, object], str]) -> Join:
 
 
 def test_shards_are_joined_without_settings(
-    shards: Join, monkeypatch: pytest.MonkeyPatch
+    shards: Join,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     signals = [
         signal("06-10", "06-20"),

@@ -142,7 +142,8 @@ def test_filters_and_fields_that_are_left_out_are_named(settings: Settings) -> N
 
 
 def test_the_environment_gives_the_same_plan_as_a_file(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = settings(
         filters={"leads": {"sheet_ids": ["a"]}},
@@ -163,7 +164,8 @@ def test_the_environment_gives_the_same_plan_as_a_file(
 
 
 def test_settings_are_checked_in_the_same_way_as_by_the_tap(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wrong = settings(
         base_url=f"https://x/{API_KEY}/v1",
@@ -204,7 +206,8 @@ def test_only_the_streams_that_meltano_selects_are_planned(
     assert planned[:4] == [
         "signal_agents: every run reads all records (full table)",
         "leads: every run reads all records (full table)",
-        *("signal_accounts", "monitored_accounts"),
+        "signal_accounts",
+        "monitored_accounts",
     ]
     expected = "Not selected: observations, custom_signals, monitored_leads"
     assert not_selected.startswith(expected)

@@ -109,7 +109,8 @@ def test_control_characters_of_a_state_are_escaped() -> None:
     ids=str,
 )
 def test_a_file_that_is_not_a_state_is_refused_in_one_line(
-    text: object, reason: str
+    text: object,
+    reason: str,
 ) -> None:
     line = error_of("show", "-", stdin=text)
     assert line.startswith(f"standard input: {reason}")

@@ -30,7 +30,8 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(scope="session")
 def warehouse(
-    postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
+    postgres: Postgres,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> PostgresWarehouse:
     """The same database, and Meltano with the plugins that load it."""
     target = "target-postgres"

@@ -17,8 +17,13 @@ def build(requirements: Path, folder: Path) -> Path:
     """
     uv("venv", "--python", sys.executable, folder)
     uv(
-        *("pip", "install", "--compile-bytecode", "--python", folder / "bin/python"),
-        *("--requirements", requirements),
+        "pip",
+        "install",
+        "--compile-bytecode",
+        "--python",
+        folder / "bin/python",
+        "--requirements",
+        requirements,
     )
     return folder / "bin"
 

@@ -161,7 +161,8 @@ class Pipeline(Meltano):
         return {**self._env}
 
     def kept_state(
-        self, column: Literal["partial_state", "completed_state"] = "completed_state"
+        self,
+        column: Literal["partial_state", "completed_state"] = "completed_state",
     ) -> str:
         """Return the state in the system database, which may change during a run.
 

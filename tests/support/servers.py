@@ -23,7 +23,8 @@ class _Server(ThreadingTCPServer):
 
 @contextmanager
 def listening(
-    handle: Handle, certificate: Path | None = None
+    handle: Handle,
+    certificate: Path | None = None,
 ) -> Iterator[tuple[str, int]]:
     """Serve each connection with a function, and give the address.
 

@@ -119,7 +119,8 @@ class Files(Warehouse):
 
 
 def test_a_loader_that_forgets_states_at_records_reads_nothing_again(
-    sandbox: Sandbox, tmp_path: Path
+    sandbox: Sandbox,
+    tmp_path: Path,
 ) -> None:
     fill(
         sandbox,

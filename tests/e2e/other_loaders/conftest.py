@@ -17,7 +17,8 @@ _REQUIREMENTS = _HERE / "requirements"
 
 @pytest.fixture(scope="session")
 def services(
-    tmp_path_factory: pytest.TempPathFactory, postgres: Postgres
+    tmp_path_factory: pytest.TempPathFactory,
+    postgres: Postgres,
 ) -> Iterator[Services]:
     """Serve all services, for all tests of this process."""
     folder = tmp_path_factory.mktemp("stand-ins")

@@ -89,7 +89,8 @@ def test_left_out_fields(walk: Walk) -> None:
     (excluded, _) = lines_of("columns.md", heading)
     (statements,) = lines_of("columns.md", "### Rows that were loaded before")
     excluded = excluded.replace(
-        '"profile.url"', '"profile.url", "qualification.references.url"'
+        '"profile.url"',
+        '"profile.url", "qualification.references.url"',
     )
     walk.shell(typed, history, RUN)
     walk.shell.forget("schema")

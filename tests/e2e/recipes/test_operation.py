@@ -209,7 +209,8 @@ def test_crontab(walk: Walk) -> None:
         printed = walk.shell(shlex.join([*words, "/bin/sh", "-c", there]))
         assert "clock" in printed or command == commands[1]
         assert walk.tables("leads_prod")["leads"] == expected_rows(
-            walk.sandbox, "leads"
+            walk.sandbox,
+            "leads",
         )
 
 

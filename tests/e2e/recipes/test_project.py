@@ -163,7 +163,8 @@ def test_warehouses(walk: Walk) -> None:
 
 
 def test_another_package_of_the_name_never_runs(
-    walk: Walk, tmp_path_factory: pytest.TempPathFactory
+    walk: Walk,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """Anyone could register it, with a higher version."""
     with serving_another_package(tmp_path_factory.mktemp("index")) as index:

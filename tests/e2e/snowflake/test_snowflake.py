@@ -41,7 +41,8 @@ def held(
 
 
 def test_it_holds_what_the_api_holds_run_after_run(
-    sandbox: Sandbox, warehouse: SnowflakeWarehouse
+    sandbox: Sandbox,
+    warehouse: SnowflakeWarehouse,
 ) -> None:
     fill(
         sandbox,
@@ -71,7 +72,8 @@ def test_it_holds_what_the_api_holds_run_after_run(
 
 
 def test_the_types_of_all_columns(
-    sandbox: Sandbox, warehouse: SnowflakeWarehouse
+    sandbox: Sandbox,
+    warehouse: SnowflakeWarehouse,
 ) -> None:
     fill(sandbox, **dict.fromkeys(STREAMS, 5))
     added = {"observations": {"confidence": {"type": ["number", "null"]}}}
@@ -95,7 +97,8 @@ def test_the_types_of_all_columns(
 
 
 def test_accounts_that_left_the_queue_are_marked(
-    sandbox: Sandbox, warehouse: SnowflakeWarehouse
+    sandbox: Sandbox,
+    warehouse: SnowflakeWarehouse,
 ) -> None:
     fill(sandbox, monitored_accounts=50)
     schema = "queue"
