@@ -117,7 +117,8 @@ def test_a_long_key_is_not_cut_in_half(before: int) -> None:
     hide(key)
     for show in (summarize, quote):
         message = show(f"{'x' * before}{key}{'x' * before}")
-        assert not any(f"{number:04d}" in message for number in range(1_000))
+        for number in range(1_000):
+            assert f"{number:04d}" not in message
 
 
 UNSEEN = {

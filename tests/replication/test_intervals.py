@@ -47,7 +47,8 @@ def test_each_function_covers_what_sets_of_points_cover(
         (intervals.overlap(covered, other), held & others),
     ]:
         assert open_points(result) == points
-        assert all(before[1] < after[0] for before, after in pairwise(result))
+        for before, after in pairwise(result):
+            assert before[1] < after[0]
         assert result is union or all(a < b for a, b in result)
     for start, end in drawn:
         assert any(first <= start <= end <= last for first, last in union)

@@ -38,7 +38,8 @@ def test_without_a_bookmark_no_empty_state_is_written() -> None:
         selected=("custom_signals",),
     )
     assert store.messages[0]["type"] == "SCHEMA"
-    assert all(message["value"] for message in store.of_type("STATE"))
+    for message in store.of_type("STATE"):
+        assert message["value"]
 
 
 def test_a_state_follows_every_three_hundred_windows_that_hold_nothing() -> None:
@@ -139,7 +140,8 @@ def assert_state_is_last(run: Run) -> None:
     """Assert that a STATE is the last message; no other repeats the one before it."""
     states = run.of_type("STATE")
     assert run.messages[-1] == states[-1]
-    assert all(one != other for one, other in pairwise(states[:-1]))
+    for one, other in pairwise(states[:-1]):
+        assert one != other
     assert run.messages[-1] != run.messages[-2]
 
 

@@ -89,7 +89,8 @@ def test_control_characters_of_a_state_are_escaped() -> None:
     )
     forget = ("forget", "--from", "2026-02-01")
     printed = output_of("show", stdin=state) + output_of(*forget, stdin=state)
-    assert all(line.isprintable() for line in printed.split("\n"))
+    for line in printed.split("\n"):
+        assert line.isprintable()
     assert "\\x1b]0;x\\x07\\x9b2j\\u202e\\nobservations" in printed
     coverage = state_from(*forget, stdin=state)["bookmarks"]["leads"]["coverage"]
     assert coverage == [

@@ -25,7 +25,8 @@ def assert_reads_well(bookmarks: Json, source: str) -> None:
             continue
         head, *entries = bookmark["coverage"]
         assert head["source"] == source
-        assert all(entry.keys() == {"range", "from", "to"} for entry in entries)
+        for entry in entries:
+            assert entry.keys() == {"range", "from", "to"}
         assert {entry["range"] for entry in entries} == {*declared.ranges}
     _head, observed = bookmarks["observations"]["coverage"]
     assert observed["from"] == f"{START_DATE}T00:00:00Z"
