@@ -81,7 +81,10 @@ def test_a_malformed_log_call_of_a_library_ends_nothing(
     assert "Logging error" not in log
 
 
-@pytest.mark.parametrize(("level", "shows"), [("debug", True), ("info", False)])
+@pytest.mark.parametrize(
+    ("level", "shows"),
+    [("debug", True), ("info", False)],
+)
 def test_the_console_shows_metrics_at_debug_alone(
     tap: RunTap,
     config: Json,

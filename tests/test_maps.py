@@ -94,7 +94,11 @@ MASKS: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("flat", [{}, FLAT], ids=["nested", "flat"])
+@pytest.mark.parametrize(
+    "flat",
+    [{}, FLAT],
+    ids=["nested", "flat"],
+)
 @pytest.mark.parametrize("sets", MASKS.values(), ids=MASKS)
 def test_the_field_that_a_map_sets_is_in_no_other_column(
     load: Callable[..., Any],

@@ -185,7 +185,11 @@ def test_what_a_map_makes_is_text(
         assert json.loads(row[name])["type"] == "ü"
 
 
-@pytest.mark.parametrize("types", [["object", "string", "null"], None], ids=str)
+@pytest.mark.parametrize(
+    "types",
+    [["object", "string", "null"], None],
+    ids=str,
+)
 def test_a_column_that_allows_other_types_too(
     tap: RunTap,
     sandbox: Sandbox,

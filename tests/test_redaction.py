@@ -131,7 +131,11 @@ UNSEEN = {
 }
 
 
-@pytest.mark.parametrize(("text", "printed"), UNSEEN.items(), ids=ascii)
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    UNSEEN.items(),
+    ids=ascii,
+)
 def test_control_characters_are_escaped(text: str, printed: str) -> None:
     assert summarize(text) == printed
 

@@ -36,8 +36,16 @@ FLAT = {"flattening_enabled": True, "flattening_max_depth": 2}
 MAPS = {"stream_maps": {"leads": {"x": "country_code"}}}
 
 
-@pytest.mark.parametrize("config_", [{}, FLAT, MAPS], ids=["plain", "flat", "mapped"])
-@pytest.mark.parametrize("given", [True, False], ids=["catalog", "no catalog"])
+@pytest.mark.parametrize(
+    "config_",
+    [{}, FLAT, MAPS],
+    ids=["plain", "flat", "mapped"],
+)
+@pytest.mark.parametrize(
+    "given",
+    [True, False],
+    ids=["catalog", "no catalog"],
+)
 def test_a_run(
     tap: RunTap,
     sandbox: Sandbox,

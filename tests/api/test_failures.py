@@ -86,7 +86,11 @@ FAILURES: dict[str, tuple[Handle, str]] = {
 }
 
 
-@pytest.mark.parametrize(("handle", "text"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize(
+    ("handle", "text"),
+    FAILURES.values(),
+    ids=FAILURES,
+)
 def test_a_response_that_does_not_arrive(
     session: requests.Session,
     handle: Handle,
@@ -177,7 +181,11 @@ BODIES: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize(("body", "words"), BODIES.items(), ids=range(len(BODIES)))
+@pytest.mark.parametrize(
+    ("body", "words"),
+    BODIES.items(),
+    ids=range(len(BODIES)),
+)
 @pytest.mark.parametrize("status", [200, 302, 410, 500])
 def test_of_a_body_only_what_explains_an_error_is_shown(
     status: int,
@@ -236,7 +244,11 @@ SERVERS: dict[str, tuple[dict[str, str], str]] = {
 }
 
 
-@pytest.mark.parametrize(("headers", "text"), SERVERS.values(), ids=SERVERS)
+@pytest.mark.parametrize(
+    ("headers", "text"),
+    SERVERS.values(),
+    ids=SERVERS,
+)
 def test_the_server_that_has_answered_is_named(
     headers: dict[str, str],
     text: str,

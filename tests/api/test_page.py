@@ -209,7 +209,11 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("beside", [b"", b', "took": {"ms": 3}'], ids=["", "beside"])
+@pytest.mark.parametrize(
+    "beside",
+    [b"", b', "took": {"ms": 3}'],
+    ids=["", "beside"],
+)
 def test_a_broken_record_is_left_out(text: bytes, beside: bytes) -> None:
     good = rb'{"id": "a]\"", "y": [{}, [1, 2]]}'
     data = b", ".join([good, text, b'{"id": "b\n"}'])

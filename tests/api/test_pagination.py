@@ -160,7 +160,11 @@ def test_bodies_differ_in_the_cursor_alone() -> None:
     }
 
 
-@pytest.mark.parametrize("after", [ABSENT, None, ""], ids=["absent", "null", "empty"])
+@pytest.mark.parametrize(
+    "after",
+    [ABSENT, None, ""],
+    ids=["absent", "null", "empty"],
+)
 def test_more_without_a_cursor_is_an_error(after: object) -> None:
     first = envelope(
         [1],
@@ -403,7 +407,11 @@ BROKEN = (
 )
 
 
-@pytest.mark.parametrize("record", [b"null", b'"x"', b'{"id": "\xff\n"}'], ids=repr)
+@pytest.mark.parametrize(
+    "record",
+    [b"null", b'"x"', b'{"id": "\xff\n"}'],
+    ids=repr,
+)
 def test_a_record_that_cannot_be_decoded_ends_no_stream(record: bytes) -> None:
     store = Store()
 

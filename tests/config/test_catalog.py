@@ -100,7 +100,11 @@ def test_a_column_whose_schema_is_invalid(tap: RunTap) -> None:
 
 
 @each_reading_entry
-@pytest.mark.parametrize("settings", [{}, {"objects_as_text": True}, FLAT], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"objects_as_text": True}, FLAT],
+    ids=str,
+)
 def test_a_stream_without_a_schema(
     tap: RunTap,
     sandbox: Sandbox,
@@ -125,7 +129,11 @@ def test_a_stream_without_a_schema(
     ).succeeded()
 
 
-@pytest.mark.parametrize("settings", [{}, FLAT, {"objects_as_text": True}], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [{}, FLAT, {"objects_as_text": True}],
+    ids=str,
+)
 def test_the_length_of_a_text_column_is_passed_on(
     tap: RunTap,
     sandbox: Sandbox,
@@ -170,7 +178,11 @@ def test_a_column_without_a_type_cannot_be_flattened(tap: RunTap, column: Json) 
     assert line == ("flattening_enabled: leads: a column has no type")
 
 
-@pytest.mark.parametrize("catalog", [only(), {"streams": []}], ids=["none", "empty"])
+@pytest.mark.parametrize(
+    "catalog",
+    [only(), {"streams": []}],
+    ids=["none", "empty"],
+)
 def test_an_empty_selection_is_an_error(tap: RunTap, catalog: Json) -> None:
     line = tap(VALID, catalog=catalog).failed()
     assert line.startswith("no stream is selected; in Meltano add rules such as ")

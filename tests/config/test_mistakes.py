@@ -171,7 +171,11 @@ def refused(
     return enter
 
 
-@pytest.mark.parametrize(("setting", "value", "line"), MISTAKES, ids=str)
+@pytest.mark.parametrize(
+    ("setting", "value", "line"),
+    MISTAKES,
+    ids=str,
+)
 def test_a_mistake_is_one_line_and_no_request(
     refused: Callable[..., list[str]],
     setting: str,

@@ -48,14 +48,20 @@ def test_a_start_may_lie_a_day_ahead() -> None:
     assert TapLeadIntent(config=config).config
 
 
-@pytest.mark.parametrize(("second", "end"), [("01.001", 2), ("01", 1)])
+@pytest.mark.parametrize(
+    ("second", "end"),
+    [("01.001", 2), ("01", 1)],
+)
 def test_an_end_is_rounded_up_to_a_second(second: str, end: int) -> None:
     dates = {"start_date": "1970-01-01", "end_date": f"1970-01-01T00:00:{second}Z"}
     config = TapLeadIntent(config={**VALID, **dates}).config
     assert Settings.of(config).end == end
 
 
-@pytest.mark.parametrize(("field", "warns"), [("sort", True), ("sheet_ids", False)])
+@pytest.mark.parametrize(
+    ("field", "warns"),
+    [("sort", True), ("sheet_ids", False)],
+)
 def test_an_undocumented_filter_is_a_warning(
     tap: RunTap,
     config: Json,

@@ -313,7 +313,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("text", "case"), CASES.items(), ids=CASES)
+@pytest.mark.parametrize(
+    ("text", "case"),
+    CASES.items(),
+    ids=CASES,
+)
 def test_a_message_is_logged(
     sandbox: Sandbox,
     tmp_path: Path,

@@ -58,7 +58,11 @@ FITTING: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "value", "column"), FITTING, ids=repr)
+@pytest.mark.parametrize(
+    ("schema", "value", "column"),
+    FITTING,
+    ids=repr,
+)
 def test_a_value_of_the_type_of_its_column(
     schema: Any,
     value: object,

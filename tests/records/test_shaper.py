@@ -169,7 +169,11 @@ def test_a_value_that_a_column_cannot_hold_is_logged_unless_deselected(
 # Keys
 
 
-@pytest.mark.parametrize("value", [7, False, 7.5, {"a": 1}], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [7, False, 7.5, {"a": 1}],
+    ids=repr,
+)
 def test_an_id_that_is_not_text_becomes_its_json(value: object) -> None:
     expected = {
         "7": "7",

@@ -52,7 +52,10 @@ def test_a_number_that_comes_again_is_suspicious_in_one_range() -> None:
     assert caps.judge("y", ended(333, start=50)) is Verdict.COMPLETE
 
 
-@pytest.mark.parametrize(("total", "start"), [(9, 50), (333, 9)])
+@pytest.mark.parametrize(
+    ("total", "start"),
+    [(9, 50), (333, 9)],
+)
 def test_few_records_or_windows_that_touch_may_have_the_same_number(
     total: int,
     start: int,

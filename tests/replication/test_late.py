@@ -65,7 +65,10 @@ def late_leads(draw: Random, days: int) -> list[Lead]:
         ),
     ],
 )
-@pytest.mark.parametrize(("first_when_found", "kills"), [(False, False), (True, True)])
+@pytest.mark.parametrize(
+    ("first_when_found", "kills"),
+    [(False, False), (True, True)],
+)
 def test_a_late_record_is_loaded_within_twice_its_lateness(
     pauses: list[int],
     days: int,

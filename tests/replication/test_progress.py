@@ -9,7 +9,7 @@ import pytest
 from tap_leadintent.singer.errors import RunError
 from tests.support.helpers import Json, lines_with
 from tests.support.model import DAY, HOUR, Api, Lead, Version, lead, second, steady
-from tests.support.model_runs import asked, run
+from tests.support.model_runs import asked, missing, run
 from tests.support.store import Store
 
 pytestmark = pytest.mark.usefixtures("_quiet")
@@ -49,10 +49,6 @@ def late_leads(per_day: int, days: int) -> list[Lead]:
             )
         )
     return leads
-
-
-def missing(api: Api, store: Store) -> int:
-    return len(api.visible().keys() - store.rows.keys())
 
 
 def is_loaded(api: Api, store: Store, config: Json) -> bool:
@@ -240,7 +236,11 @@ def test_a_budget_that_completes_nothing_is_an_error(stream: str, text: str) -> 
         (20, 120),
     ],
 )
-@pytest.mark.parametrize("beside", [0, 8], ids=["alone", "among others"])
+@pytest.mark.parametrize(
+    "beside",
+    [0, 8],
+    ids=["alone", "among others"],
+)
 def test_a_crowded_second_that_fits_is_loaded(
     pages: int,
     budget: int,

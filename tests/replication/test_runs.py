@@ -189,7 +189,11 @@ def test_a_key_over_id_and_signal_time_keeps_every_signal() -> None:
     assert older[:19] == second(HOUR)[:19]
 
 
-@pytest.mark.parametrize("key", [[], ["signal_observed_at"]], ids=["none", "not one"])
+@pytest.mark.parametrize(
+    "key",
+    [[], ["signal_observed_at"]],
+    ids=["none", "not one"],
+)
 def test_no_row_depends_on_the_key_that_a_catalog_declares(key: list[str]) -> None:
     leads = [lead(n, n * HOUR, 0) for n in range(40)]
     api = Api(

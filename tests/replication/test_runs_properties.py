@@ -29,9 +29,11 @@ def instants(draw: st.DrawFn) -> float:
     """Draw instants of bursts, ties, gaps and round times."""
     kind = draw(st.sampled_from(["any", "burst", "round"]))
     if kind == "any":
-        return draw(st.integers(-2 * DAY, HORIZON)) + draw(st.sampled_from([0, 0.5]))
+        second = draw(st.integers(-2 * DAY, HORIZON))
+        return second + draw(st.sampled_from([0, 0.5]))
     if kind == "burst":
-        return draw(st.sampled_from([0, 1777, 90_000])) + draw(st.integers(0, 3))
+        begin = draw(st.sampled_from([0, 1777, 90_000]))
+        return begin + draw(st.integers(0, 3))
     return draw(st.integers(-48, 144)) * HOUR
 
 
@@ -39,7 +41,8 @@ def instants(draw: st.DrawFn) -> float:
 def broken(draw: st.DrawFn) -> tuple[float, float]:
     """Draw an interval that cannot be read, also one that ends the stream."""
     begin = draw(instants())
-    return begin, begin + draw(st.sampled_from([0, HOUR, 9 * HOUR]))
+    length = draw(st.sampled_from([0, HOUR, 9 * HOUR]))
+    return begin, begin + length
 
 
 @st.composite
@@ -53,10 +56,12 @@ def leads(
     late = st.integers(0, lookback)
     # Only what is found by another time can show one that is long ago.
     ages = [0, 60, 40 * DAY] if stream == "leads" else [0]
-    for number, found in enumerate(draw(st.lists(instants(), max_size=40))):
+    times = draw(st.lists(instants(), max_size=40))
+    for number, found in enumerate(times):
         visible = found + draw(late)
         versions = [Version(visible, found - draw(st.sampled_from(ages)))]
-        for moved in sorted(draw(st.lists(instants(), max_size=2))):
+        moves = draw(st.lists(instants(), max_size=2))
+        for moved in sorted(moves):
             if moved > versions[-1].shown_from:
                 versions.append(Version(moved, moved - draw(late)))
         signal = draw(st.sampled_from("ab"))
@@ -71,13 +76,14 @@ def configs(
     lookback: int,
 ) -> dict[str, Any]:
     """Draw the settings of a run."""
+    start = draw(st.sampled_from([0, 0, 0, -DAY, 23 * HOUR, 1777]))
     config: dict[str, Any] = {
         "page_size": 3,
         "max_retries": 0,
         "concurrency": draw(st.sampled_from([1, 2, 8])),
         # Twice the longest period, so that each run may read all of it again.
         "lookback_days": draw(st.sampled_from([lookback, 3 * HOUR])) / DAY,
-        "start_date": iso(draw(st.sampled_from([0, 0, 0, -DAY, 23 * HOUR, 1777]))),
+        "start_date": iso(start),
     }
     end = draw(st.sampled_from([None, None, None, 2 * DAY, 3 * DAY]))
     if end is not None:
@@ -254,7 +260,8 @@ def assert_has_arrived(  # noqa: PLR0913, PLR0917 - the whole course
     """Assert that a lead which a run had to read is in the target, and is as new."""
     start = config["start_date"]
     end = config.get("end_date")
-    kinds = config.get("filters", {}).get(stream, {}).get("signals", "ab")
+    filters = config.get("filters", {})
+    kinds = filters.get(stream, {}).get("signals", "ab")
     its = lead.versions[version]
     times = [time_of(lead, version, stream)]
     # What appears after `until` with an older signal is left to the next run.

@@ -69,7 +69,10 @@ def played(
 # First loads
 
 
-@pytest.mark.parametrize(("readers", "most"), [(4, 1.25), (8, 1.3)])
+@pytest.mark.parametrize(
+    ("readers", "most"),
+    [(4, 1.25), (8, 1.3)],
+)
 def test_histories_are_read_quickly_and_in_few_requests(
     readers: int,
     most: float,

@@ -124,7 +124,9 @@ def test_a_request_without_fields_gets_a_page(sandbox: Sandbox, stream: str) -> 
     ("status", "changes"),
     [
         (200, {"headers": {**HEADERS, "Content-Type": "application/json; charset=a"}}),
-        *((405, {"method": method}) for method in ("GET", "PUT", "DELETE")),
+        (405, {"method": "GET"}),
+        (405, {"method": "PUT"}),
+        (405, {"method": "DELETE"}),
         (404, {"path": "/v1/signals/leads/"}),
         (404, {"path": "/v2/signals/leads"}),
         (404, {"path": "/v1/signals/agents/agt_1", "method": "GET"}),
@@ -132,7 +134,10 @@ def test_a_request_without_fields_gets_a_page(sandbox: Sandbox, stream: str) -> 
         (401, {"headers": {**JSON, "Authorization": "sandbox-key"}}),
         (401, {"headers": {**JSON, "Authorization": "Bearer other"}}),
         (415, {"headers": {**HEADERS, "Content-Type": "text/plain"}}),
-        *((400, {"data": data}) for data in (b"", b"{", b'{"a": "\xff"}', b"{}{}")),
+        (400, {"data": b""}),
+        (400, {"data": b"{"}),
+        (400, {"data": b'{"a": "\xff"}'}),
+        (400, {"data": b"{}{}"}),
     ],
     ids=repr,
 )
@@ -151,22 +156,26 @@ def test_methods_paths_and_headers_are_checked(
     [
         [],
         {"date_found": RANGE, "latest_signal": RANGE},
-        *({"signals": value} for value in ("hiring_for_role", [1], None)),
-        *({"cursor": {"limit": limit}} for limit in (0, 101, "10", 10.5, True, None)),
-        *(
-            {"cursor": value}
-            for value in (None, {"before": "x"}, {"after": None}, {"after": ""})
-        ),
-        *({"date_found": value} for value in (None, {}, {**RANGE, "zone": "UTC"})),
-        *(
-            {"date_found": {**RANGE, "start_time": start}}
-            for start in (
-                1767225600,
-                "2026-01-01",
-                "2026-01-01T00:00:00",
-                "2026-01-01T00:00:00+0100",
-            )
-        ),
+        {"signals": "hiring_for_role"},
+        {"signals": [1]},
+        {"signals": None},
+        {"cursor": {"limit": 0}},
+        {"cursor": {"limit": 101}},
+        {"cursor": {"limit": "10"}},
+        {"cursor": {"limit": 10.5}},
+        {"cursor": {"limit": True}},
+        {"cursor": {"limit": None}},
+        {"cursor": None},
+        {"cursor": {"before": "x"}},
+        {"cursor": {"after": None}},
+        {"cursor": {"after": ""}},
+        {"date_found": None},
+        {"date_found": {}},
+        {"date_found": {**RANGE, "zone": "UTC"}},
+        {"date_found": {**RANGE, "start_time": 1767225600}},
+        {"date_found": {**RANGE, "start_time": "2026-01-01"}},
+        {"date_found": {**RANGE, "start_time": "2026-01-01T00:00:00"}},
+        {"date_found": {**RANGE, "start_time": "2026-01-01T00:00:00+0100"}},
     ],
     ids=repr,
 )

@@ -151,14 +151,22 @@ def test_only_the_contradicting_value_of_an_object_is_extra() -> None:
     }
 
 
-@pytest.mark.parametrize("company", [None, {}, {"name": None}], ids=str)
+@pytest.mark.parametrize(
+    "company",
+    [None, {}, {"name": None}],
+    ids=str,
+)
 def test_a_null_object_adds_no_extra_fields(company: object) -> None:
     record = {"company": company, "emptied": {}}
     found = flat({**COMPANY, "emptied": opened()}, record)
     assert found == dict.fromkeys(("id", "company__name", "company__hq", "extra"))
 
 
-@pytest.mark.parametrize("value", ["Acme", "", 0], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    ["Acme", "", 0],
+    ids=repr,
+)
 def test_a_value_in_the_place_of_an_object_is_kept(value: object) -> None:
     found = flat(
         {"company": opened(name=TEXT)},

@@ -241,7 +241,10 @@ def test_a_catalog_selects_streams(
     assert error_of("plan", stdin=STATE).startswith("MELTANO_EXTRACT__SELECT: ")
 
 
-@pytest.mark.parametrize(("columns", "width"), [("20", 40), ("200", 200)])
+@pytest.mark.parametrize(
+    ("columns", "width"),
+    [("20", 40), ("200", 200)],
+)
 def test_bars_have_the_width_of_the_terminal(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,

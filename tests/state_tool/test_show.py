@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.helpers import lines_with
 from tests.support.states import (
     THERE,
     about,
@@ -67,9 +68,10 @@ def test_a_state_is_shown_in_lines(settings: Callable[..., str]) -> None:
 def test_of_many_intervals_the_newest_are_listed() -> None:
     days = [found(f"04-{n:02}", f"04-{n:02}T12:00:00") for n in range(1, 31)]
     printed = output_of("show", stdin=state_of(leads=days))
-    lines = [line for line in printed.splitlines() if line.startswith("  date_found")]
+    lines = lines_with("  date_found", printed.splitlines())
     assert lines[1] == "  date_found: 20 older intervals are not listed"
-    first, *_, last = [line.partition(" from ")[2][:10] for line in lines[2:]]
+    intervals = [line.partition(" from ")[2] for line in lines[2:]]
+    first, *_, last = [interval[:10] for interval in intervals]
     assert len(lines) == 12
     assert first == "2026-04-21"
     assert last == "2026-04-30"

@@ -156,10 +156,12 @@ class Api:
         name, start, end = range_of(body)
         if status := self._refusal(body, start, end):
             return status, {"error": "refused"}
-        rows = sorted(self._rows(name, start, end, body), reverse=self.newest_first)
+        rows = self._rows(name, start, end, body)
+        rows.sort(reverse=self.newest_first)
         count = len(rows)
-        if after := body["cursor"].get("after"):
-            mark = tuple(json.loads(after))
+        cursor = body["cursor"].get("after")
+        if cursor:
+            mark = tuple(json.loads(cursor))
             if self.newest_first:
                 rows = [row for row in rows if row[:2] < mark]
             else:
@@ -170,7 +172,8 @@ class Api:
         self.requests.append(body)
         page = rows[: body["cursor"]["limit"]]
         later = rows[body["cursor"]["limit"] :]
-        return self._answer(page, json.dumps(page[-1][:2]) if later else "")
+        after = json.dumps(page[-1][:2]) if later else ""
+        return self._answer(page, after)
 
     def _answer(
         self,
@@ -269,7 +272,8 @@ class Api:
         times = self._by_time[by_found]
         first = bisect_left(times, start, key=itemgetter(0))
         after = bisect_right(times, end, key=itemgetter(0))
-        return [*{one.id: one for _, one in times[first:after]}.values()]
+        leads = {one.id: one for _, one in times[first:after]}
+        return [*leads.values()]
 
 
 def lead(

@@ -173,6 +173,11 @@ def run(  # noqa: PLR0913
     return all(stream.stats.is_complete for stream in tap.streams.values())
 
 
+def missing(api: Api, store: Store) -> int:
+    """Return how many of the leads that the API returns now are not in the target."""
+    return len(api.visible().keys() - store.rows.keys())
+
+
 def count_requests(api: Api) -> int:
     """Return how many requests were sent since the last call, and forget them."""
     sent = len(api.requests) + len(api.refused)

@@ -41,7 +41,8 @@ class History:
 
 def shaped(count: int, shape: Callable[[float], float]) -> History:
     """Spread records over a year: the x-th part of them has come after shape(x)."""
-    return History([int(YEAR * shape(n / count)) for n in range(count)])
+    shares = [shape(number / count) for number in range(count)]
+    return History([int(YEAR * share) for share in shares])
 
 
 SHAPES: dict[str, Callable[[float], float]] = {
@@ -243,7 +244,8 @@ class _Play:
             pages = self.server.pages(window.start, window.end, held)
             window.query = _Query(self.begun, window.start, pages)
             self.begun += 1
-        heappush(self.requests, (self.played.rounds + 1, window.query.number, window))
+        arrival = (self.played.rounds + 1, window.query.number, window)
+        heappush(self.requests, arrival)
 
     def _emit(self) -> None:
         """Take out the oldest windows that have been read, and count what waits."""
@@ -251,14 +253,17 @@ class _Play:
         while (front := ledger.front) and front.state is State.READ:
             self.played.windows.append(front)
             ledger.take_front()
-        waiting = sum(len(each.pages) for each in ledger if each is not front)
+        waiting = sum(len(each.pages) for each in ledger)
+        if front:
+            waiting -= len(front.pages)
         self.played.waiting = max(self.played.waiting, waiting)
 
     def _take(self, window: Window) -> None:
         page = window.query.next_page()
         if not isinstance(window, Question):
             if window.seconds > self.windows.rounding.shortest:
-                seen = sum(map(bool, window.query.pages[: window.query.arrived]))
+                arrived = window.query.pages[: window.query.arrived]
+                seen = sum(map(bool, arrived))
                 self.played.longest = max(self.played.longest, seen)
             window.pages.append(page)
         self.windows.take(window, page, window.query.total)
@@ -266,4 +271,7 @@ class _Play:
 
 def least(records: int, server: Server) -> int:
     """Return how many requests a plain cursor chain takes."""
-    return max(1, ceil(records / server.served) + (server.ends_empty and records > 0))
+    pages = ceil(records / server.served)
+    if server.ends_empty and records:
+        pages += 1
+    return max(1, pages)

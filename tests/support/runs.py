@@ -24,10 +24,16 @@ from tests.support.helpers import (
     options,
 )
 
+
+def _shifted(time: str, days: float) -> str:
+    moved = datetime.fromisoformat(time) + timedelta(days)
+    return f"{moved.isoformat()[:19]}Z"
+
+
 CLOCK = three_weeks_ago()
 """Where the sandbox's clock stands at first; it is behind that of any machine."""
 
-SINCE = (datetime.fromisoformat(CLOCK) - timedelta(days=365)).isoformat()[:19] + "Z"
+SINCE = _shifted(CLOCK, -365)
 """Where the sandbox's history begins."""
 
 DAY = 86_400
@@ -40,7 +46,7 @@ Span = tuple[datetime, datetime]
 
 def after_since(days: float) -> str:
     """Return the time so many days after the sandbox's history begins."""
-    return (datetime.fromisoformat(SINCE) + timedelta(days)).isoformat()[:19] + "Z"
+    return _shifted(SINCE, days)
 
 
 def fill(
