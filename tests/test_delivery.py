@@ -57,7 +57,10 @@ def test_the_number_of_requests_is_the_same() -> None:
 
 
 def test_a_plan_says_what_the_next_run_proves() -> None:
-    api = Records(leads=steady(100), now=100 * HOUR)
+    api = Records(
+        leads=steady(100),
+        now=100 * HOUR,
+    )
     config = DEFAULTS | CONFIG | {"filters": {}, "exclude_fields": {}}
     with closing(MemoryWarehouse()) as warehouse:
         for hours in (0, 1, 3, 30, 300):
@@ -66,7 +69,12 @@ def test_a_plan_says_what_the_next_run_proves() -> None:
             planned: list[str] = []
             for stream in ("leads", "observations"):
                 state = warehouse.state.get("bookmarks", {}).get(stream, {})
-                planned += describe_plan(stream, config, state, (EPOCH, now))
+                planned += describe_plan(
+                    stream,
+                    config,
+                    state,
+                    (EPOCH, now),
+                )
             assert run(api, warehouse, CONFIG, selected=STREAMS)
             query = (
                 "SELECT time_range, checked_from, checked_to FROM tap_leadintent.loads"
@@ -85,37 +93,60 @@ def test_a_plan_says_what_the_next_run_proves() -> None:
 
 
 def test_with_a_hole_what_follows_it_is_compared() -> None:
-    api = Records(leads=steady(100), now=100 * HOUR)
+    api = Records(
+        leads=steady(100),
+        now=100 * HOUR,
+    )
     api.broken = (50 * HOUR, 51 * HOUR)
     with closing(MemoryWarehouse()) as warehouse:
         with pytest.raises(RunError, match="each run tries again"):
-            run(api, warehouse, CONFIG, selected=("leads", "loads"))
+            run(
+                api,
+                warehouse,
+                CONFIG,
+                selected=("leads", "loads"),
+            )
         warehouse.end()
         result = warehouse.results()["leads", "latest_signal"]
         assert second(51 * HOUR) < str(result.checked_from) < second(52 * HOUR)
-        assert (result.checked_records, result.result) == (48, "complete")
+        assert result.checked_records == 48
+        assert result.result == "complete"
         warehouse.delete("leads", "lead-0060")
         result = warehouse.results()["leads", "latest_signal"]
-        assert (result.arrived, result.result) == (47, "missing")
+        assert result.arrived == 47
+        assert result.result == "missing"
 
 
 def test_after_a_killed_run_only_what_is_certain_is_missing() -> None:
-    api = Records(leads=steady(30), now=30 * HOUR)
+    api = Records(
+        leads=steady(30),
+        now=30 * HOUR,
+    )
     agents = ("signal_agents", "loads")
     with closing(MemoryWarehouse()) as warehouse:
         assert run(api, warehouse, CONFIG, selected=agents)
         api.now += HOUR
-        api.leads = [*api.leads, *(lead(n, n * HOUR) for n in (97, 98, 99))]
+        api.leads = [
+            *api.leads,
+            *(lead(n, n * HOUR) for n in (97, 98, 99)),
+        ]
         for each in api.leads[-3:]:
             each.versions = [Version(api.now, api.now)]
-        assert not run(api, warehouse, CONFIG, selected=agents, killed_after=12)
+        assert not run(
+            api,
+            warehouse,
+            CONFIG,
+            selected=agents,
+            killed_after=12,
+        )
         # The loader gets what the killed run has written: three new agents, and seven
         # that the complete run has written, too.
         warehouse.end()
         rows = warehouse.table("signal_agents")
         newest = max(written_at for _, written_at in rows.values())
         older = [name for name in rows if rows[name][1] < newest]
-        assert (len(rows), len(older)) == (33, 23)
+        assert len(rows) == 33
+        assert len(older) == 23
         found = []
         for name in older[:6]:
             (result,) = warehouse.results().values()

@@ -18,7 +18,9 @@ def rows(*days: int | None) -> list[dict[str, Any]]:
 
 
 def count(
-    written: WrittenRows, interval: tuple[int, int] | None, *noted: dict[str, Any]
+    written: WrittenRows,
+    interval: tuple[int, int] | None,
+    *noted: dict[str, Any],
 ) -> int | None:
     for row in noted:
         written.note(row)
@@ -30,7 +32,8 @@ def count(
     [(None, 4), ((0, 10 * DAY), 3), ((DAY, 2 * DAY), 1), ((0, DAY), 1), ((9, 9), 0)],
 )
 def test_rows_count_by_their_time(
-    interval: tuple[int, int] | None, expected: int
+    interval: tuple[int, int] | None,
+    expected: int,
 ) -> None:
     written = WrittenRows(["id"], "at")
     assert count(written, interval, *rows(1, 2, 3, None)) == expected

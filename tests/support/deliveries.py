@@ -33,7 +33,11 @@ class Records(Api):
     """The model, whose leads also stand for observations and agents."""
 
     @override
-    def _answer(self, rows: list[Row], after: str) -> tuple[int, Json]:
+    def _answer(
+        self,
+        rows: list[Row],
+        after: str,
+    ) -> tuple[int, Json]:
         status, page = super()._answer(rows, after)
         for record in page["data"]:
             record["observed_at"] = record["signal"]["observed_at"]
@@ -57,7 +61,11 @@ def histories(draw: st.DrawFn) -> list[Lead]:
     return drawn
 
 
-def is_inside(stream: str, time: str | None, result: Result) -> bool:
+def is_inside(
+    stream: str,
+    time: str | None,
+    result: Result,
+) -> bool:
     """Return whether a record with this time counts for a result."""
     if stream not in TIMES:
         return True
@@ -66,7 +74,11 @@ def is_inside(stream: str, time: str | None, result: Result) -> bool:
     return bool(time) and result.checked_from <= str(time) < result.checked_to
 
 
-def shown_by(api: Api, stream: str, result: Result) -> dict[str, str | None]:
+def shown_by(
+    api: Api,
+    stream: str,
+    result: Result,
+) -> dict[str, str | None]:
     """Return the time of each record that the API shows, of those that count."""
     shown = {}
     for lead in api.leads:
@@ -79,7 +91,10 @@ def shown_by(api: Api, stream: str, result: Result) -> dict[str, str | None]:
 
 
 def assert_losses_are_found(
-    warehouse: Warehouse, api: Api, *, stands_still: bool = True
+    warehouse: Warehouse,
+    api: Api,
+    *,
+    stands_still: bool = True,
 ) -> dict[str, Result]:
     """Assert that the query finds each loss after a run, and nothing else.
 
@@ -128,7 +143,11 @@ def assert_losses_are_found(
     return losses
 
 
-def assert_reaches_back(warehouse: Warehouse, stream: str, result: Result) -> None:
+def assert_reaches_back(
+    warehouse: Warehouse,
+    stream: str,
+    result: Result,
+) -> None:
     """Assert that the interval has all that was not covered when the run began."""
     states = [message["value"]["bookmarks"] for message in warehouse.of_type("STATE")]
     (first, *_) = [each[stream]["coverage"] for each in states if stream in each]
@@ -144,10 +163,18 @@ def forget_losses(warehouse: Warehouse, losses: dict[str, Result]) -> None:
         if result.checked_from and result.checked_to:
             start = parse_instant(result.checked_from)
             end = parse_instant(result.checked_to)
-            bookmarks[stream] = forget(bookmarks[stream], stream, (start, end))
+            bookmarks[stream] = forget(
+                bookmarks[stream],
+                stream,
+                (start, end),
+            )
 
 
-def play(data: st.DataObject, warehouse: Warehouse, most_runs: int) -> None:
+def play(
+    data: st.DataObject,
+    warehouse: Warehouse,
+    most_runs: int,
+) -> None:
     """Play a course of runs and losses, and assert that each loss is found.
 
     Rows are deleted by hand, backups restored, and batches lost; records are deleted in
@@ -207,7 +234,11 @@ def written_by_id(warehouse: Warehouse) -> dict[str, dict[str, str | None]]:
     return found
 
 
-def disturb(data: st.DataObject, api: Api, warehouse: Warehouse) -> bool:
+def disturb(
+    data: st.DataObject,
+    api: Api,
+    warehouse: Warehouse,
+) -> bool:
     """Delete or restore something, or nothing; return whether rows may be lost."""
     events = ["", "", "", "", "remove", "delete", "erase", "restore"]
     event = data.draw(st.sampled_from(events))
@@ -227,7 +258,11 @@ def disturb(data: st.DataObject, api: Api, warehouse: Warehouse) -> bool:
     return False
 
 
-def run_somehow(data: st.DataObject, api: Api, warehouse: Warehouse) -> bool:
+def run_somehow(
+    data: st.DataObject,
+    api: Api,
+    warehouse: Warehouse,
+) -> bool:
     """Run the tap once, which may be stopped or killed.
 
     Returns:

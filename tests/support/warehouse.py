@@ -85,7 +85,11 @@ class Warehouse(Store):
         query = f"SELECT id, {time}, _sdc_extracted_at FROM tap_leadintent.{stream}"
         return {row[0]: (row[1], row[2]) for row in self.ask(query)}
 
-    def delete(self, stream: str, name: str) -> None:
+    def delete(
+        self,
+        stream: str,
+        name: str,
+    ) -> None:
         """Delete a row by hand."""
         self.ask(f"DELETE FROM tap_leadintent.{stream} WHERE id = '{name}'")
 

@@ -76,8 +76,14 @@ NUMBERS = count()
 )
 @given(data=st.data())
 def test_each_loss_is_found_and_nothing_else_is_called_one(
-    data: st.DataObject, postgres: Postgres, tmp_path: Path
+    data: st.DataObject,
+    postgres: Postgres,
+    tmp_path: Path,
 ) -> None:
     folder = tmp_path / f"course_{next(NUMBERS)}"
     folder.mkdir()
-    play(data, LoadedWarehouse(Schema(postgres, folder)), 5)
+    play(
+        data,
+        LoadedWarehouse(Schema(postgres, folder)),
+        5,
+    )
