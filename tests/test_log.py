@@ -11,7 +11,7 @@ import pytest
 import requests
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import API_KEY, STREAMS, TIMEOUT, Json, RunTap, only
+from tests.support.helpers import API_KEY, STREAMS, TIMEOUT, Json, RunTap, only, where
 from tests.support.model import DAY, HOUR, Api, steady
 from tests.support.model_runs import CONFIG, run
 from tests.support.store import Store
@@ -212,16 +212,16 @@ def test_a_log_configuration_gets_metrics_and_figures_as_fields(  # noqa: PLR091
     assert lines[-2]["message"].startswith("3 streams, 6 records, ")
     metrics = [line["metric_info"] for line in lines if "metric_info" in line]
     for metric in ("record_count", "sync_duration", "http_request_count"):
-        found = [each for each in metrics if each["metric"] == metric]
+        found = where(metrics, metric=metric)
         assert [each["tags"]["stream"] for each in found] == [*streams]
     counts = {
         "record_count": [3, 0, 3],
         "http_request_count": [2, 1, ANY],
     }
     for metric, values in counts.items():
-        found = [each for each in metrics if each["metric"] == metric]
+        found = where(metrics, metric=metric)
         assert [each["value"] for each in found] == values
-    received = [each for each in metrics if each["metric"] == "http_request_duration"]
+    received = where(metrics, metric="http_request_duration")
     statuses = [each["tags"]["http_status_code"] for each in received]
     assert statuses[:4] == ([503, 200, 403, 200] if level == "DEBUG" else [])
     for each in received:

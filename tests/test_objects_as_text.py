@@ -16,6 +16,7 @@ from tests.support.helpers import (
     exact_json,
     only,
     select,
+    where,
 )
 
 SETTING = {"objects_as_text": True}
@@ -152,7 +153,7 @@ def test_text_keeps_the_order_and_the_characters_of_the_api(
         {**config, **SETTING},
         catalog=only("leads"),
     ).records("leads")
-    (row,) = [row for row in rows if row["id"] == "odd"]
+    (row,) = where(rows, id="odd")
     assert row["company"] == (
         '{"name":"Müller","domain":"müller.example","employees":1152921504606846976}'
     )
@@ -179,7 +180,7 @@ def test_what_a_map_makes_is_text(
         },
         catalog=only("leads"),
     )
-    (row,) = [row for row in done.records("leads") if row["id"] == "odd"]
+    (row,) = where(done.records("leads"), id="odd")
     assert "company" not in row
     for name in ("copied", "guessed", "dumped"):
         assert json.loads(row[name])["type"] == "ü"

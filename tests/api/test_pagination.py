@@ -429,7 +429,7 @@ def test_a_record_that_cannot_be_decoded_ends_no_stream(record: bytes) -> None:
         text = r"1 record that cannot be decoded left out \(from .*\), everything else"
         with pytest.raises(RunError, match=text):
             tap.sync_all()
-    written = [message["record"]["id"] for message in store.of_type("RECORD")]
+    written = [record["id"] for record in store.records()]
     assert written == ["1", "2"]
     (covered,) = [e for e in store.state["bookmarks"]["leads"]["coverage"] if "to" in e]
     assert covered["from"] == "2026-01-01T00:00:00Z"

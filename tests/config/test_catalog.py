@@ -13,6 +13,7 @@ from tests.support.helpers import (
     errors,
     only,
     select,
+    where,
 )
 
 FLAT = {"flattening_enabled": True, "flattening_max_depth": 1}
@@ -157,7 +158,7 @@ def test_the_length_of_a_text_column_is_passed_on(
     entries(catalog)["leads"]["schema"]["properties"].update(columns)
     done = tap({**config, **settings}, catalog=catalog).succeeded()
     assert done.schema("leads")["properties"].items() >= columns.items()
-    (row,) = [row for row in done.records("leads") if row["id"] == "long"]
+    (row,) = where(done.records("leads"), id="long")
     assert row["full_name"] is None
     assert row["title"] == "CTO"
     assert "Ada Lovelace" in str(row["additional_properties"])

@@ -9,7 +9,7 @@ from tap_leadintent.config.settings import Settings
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tap_leadintent.times import format_instant
-from tests.support.helpers import VALID, Json, RunTap
+from tests.support.helpers import VALID, Json, RunTap, where
 
 BASE_URL = VALID["base_url"]
 
@@ -102,7 +102,7 @@ def test_fractions_in_a_file(
     run = tap({**config, **changes}, "--test")
     assert "Traceback" not in run.stderr
     requests = sandbox.requests()
-    of_agents = [each for each in requests if each["stream"] == "signal_agents"]
+    of_agents = where(requests, stream="signal_agents")
     (body,) = {json.dumps(each["body"]) for each in of_agents}
     assert json.loads(body) == {
         "threshold": 0.25,

@@ -3,7 +3,7 @@
 import pytest
 
 from tap_leadintent.singer.errors import RunError
-from tests.support.helpers import Json
+from tests.support.helpers import Json, where
 from tests.support.model import (
     DAY,
     HOUR,
@@ -28,7 +28,7 @@ HOLE = (30 * DAY, 30 * DAY + HOUR)
 def covered(store: Store, name: str) -> list[tuple[str, str]]:
     """Return the intervals that the last STATE covers of a range."""
     found = [entry for entry in entries(store) if "hole" not in entry]
-    named = [entry for entry in found if entry["range"] == name]
+    named = where(found, range=name)
     return [(entry["from"], entry["to"]) for entry in named]
 
 

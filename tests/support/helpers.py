@@ -191,6 +191,11 @@ def ids_of(records: Iterable[Json]) -> set[str]:
     return {record["id"] for record in records}
 
 
+def where(rows: Iterable[Json], **values: Any) -> list[Json]:
+    """Return the rows whose fields have these values."""
+    return [row for row in rows if values.items() <= row.items()]
+
+
 def lines_with(text: str, lines: Iterable[str]) -> list[str]:
     """Return the lines that contain a text."""
     return [line for line in lines if text in line]

@@ -14,6 +14,7 @@ from tests.support.helpers import (
     RunTap,
     declared_tap,
     status,
+    where,
 )
 from tests.support.pages import ROOT, section
 from tests.support.rows import instant
@@ -58,7 +59,7 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
         schema.load(run)
         rows = schema.rows("loads")
         newest = max(row["run_began_at"] for row in rows)
-        found = [row for row in rows if row["run_began_at"] == newest]
+        found = where(rows, run_began_at=newest)
         return sorted(found, key=lambda row: (row["stream"], row["time_range"]))
 
     def configure(hours_ago: int, size: int) -> datetime:
@@ -79,7 +80,7 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
     assert {row["run_id"] for row in rows} == {rows[0]["run_id"]}
     sent = Counter(request["stream"] for request in sandbox.requests())
     for stream in STREAMS:
-        of_it = [row for row in rows if row["stream"] == stream]
+        of_it = where(rows, stream=stream)
         assert sum(row["records"] for row in of_it) == len(good.records(stream))
         assert sum(row["requests"] for row in of_it) == sent[stream]
     assert schema.ask(BEHIND) == []
@@ -108,7 +109,7 @@ def test_each_run_leaves_rows_that_show_what_is_behind_and_what_failed(
     run = tap(config, state=empty.state)
     rows = load(run)
     assert [(row["stream"], row["time_range"]) for row in rows] == ROWS
-    failed = [row for row in rows if row["status"] == "failed"]
+    failed = where(rows, status="failed")
     assert {row["stream"] for row in failed} == {"leads", "signal_agents"}
     assert all("(HTTP 403 " in row["reason"] for row in failed)
     assert not [row for row in failed if API_KEY in row["reason"]]
