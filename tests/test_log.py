@@ -39,10 +39,9 @@ def test_each_line_about_a_stream_begins_with_its_name(
         if record.name.startswith("tap-leadintent."):
             _, _, stream = record.name.rpartition(".")
             lines.add((stream, record.levelname, record.getMessage()))
-    assert all(message.startswith(f"{stream}: ") for stream, _, message in lines)
-    assert not any(
-        message.startswith(2 * f"{stream}: ") for stream, _, message in lines
-    )
+    for stream, _, message in lines:
+        assert message.startswith(f"{stream}: ")
+        assert not message.startswith(2 * f"{stream}: ")
     assert {stream for stream, _, _ in lines} == set(STREAMS)
     assert {level for _, level, _ in lines} == {"DEBUG", "INFO", "WARNING"}
 

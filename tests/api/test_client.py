@@ -305,7 +305,10 @@ def test_the_rate_limit_holds_across_streams_and_retries(
 
 @pytest.mark.parametrize(("others", "risen"), [(2, 0), (3, 1)])
 def test_a_page_raises_how_many_requests_may_be_sent_if_so_many_are(
-    requests_mock: requests_mock.Mocker, tap: Tap, others: int, risen: int
+    requests_mock: requests_mock.Mocker,
+    tap: Tap,
+    others: int,
+    risen: int,
 ) -> None:
     requests_mock.post(AGENTS, json=PAGE)
     one_tap = tap()
