@@ -174,19 +174,22 @@ def run_beside_holes(
     state knows is tried in thirds, so a part of it may be left, too.
     """
     known = known_holes(store)
+    new: Holes = []
+    if api.broken:
+        begin, end = api.broken
+        new.append((begin - 120, end + (end - begin) + 120))
     # A STATE follows each change, as a state that says too much is seen only then.
     states = mock.patch("tap_leadintent.singer.stream._MIN_BETWEEN_STATES", 1)
     try:
         with states:
-            return run(api, store, config, **options), []
+            # What an API cannot return yet is no hole, and is left to the next run.
+            return run(api, store, config, **options), new
     except RunError as error:
         store.end()
         if "max_requests_per_run" in str(error):
             return False, []
-        assert api.broken
-        begin, end = api.broken
-        new = begin - 120, end + (end - begin) + 120
-        return "each run tries again" in str(error), [new, *known]
+        assert new
+        return "each run tries again" in str(error), [*new, *known]
 
 
 def forget_some(

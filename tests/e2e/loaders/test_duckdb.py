@@ -7,7 +7,14 @@ from datetime import datetime
 from pathlib import Path
 
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import STREAMS, Json, RunTap, declared_stream, exact_json
+from tests.support.helpers import (
+    STREAMS,
+    Json,
+    RunTap,
+    declared_stream,
+    exact_json,
+    ids_of,
+)
 from tests.support.pages import section
 from tests.support.postgres import without_metadata
 from tests.support.rows import expected_rows, instant
