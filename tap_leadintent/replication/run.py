@@ -177,16 +177,12 @@ class ReplicationRun(Generic[PageT]):
             # One instant ends all ranges, so that they cannot drift apart.
             self._end = self.complete_to()
         reached = self.scope.start
-        try:
-            while parts := self._missing(range_name, (reached, self._until)):
-                if not is_first:
-                    # What comes after a part is read again once that has been read.
-                    del parts[1:]
-                yield from self._read(range_name, parts)
-                reached = parts[-1][1]
-        finally:
-            if not self._has_read:
-                self.bookmark.most_pages = self._most_before
+        while parts := self._missing(range_name, (reached, self._until)):
+            if not is_first:
+                # What comes after a part is read again once that has been read.
+                del parts[1:]
+            yield from self._read(range_name, parts)
+            reached = parts[-1][1]
         self._leave_newest(range_name)
 
     def _missing(
@@ -241,6 +237,9 @@ class ReplicationRun(Generic[PageT]):
                     yield page
         finally:
             self._has_read |= windows.has_read
+            if not self._has_read:
+                # An API that returns nothing does not ask for shorter windows.
+                self.bookmark.most_pages = self._most_before
             if density := windows.pages_per_hour():
                 self.bookmark.pages_per_hour[range_name] = density
 

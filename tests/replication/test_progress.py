@@ -1,6 +1,7 @@
 """Every run gets on, whatever ends it, and what a bounded run leaves."""
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -262,6 +263,25 @@ def test_a_crowded_second_that_fits_is_loaded(
             break
     assert is_whole
     assert missing(api, store) == 0
+
+
+def test_windows_get_shorter_in_whichever_range_nothing_was_completed() -> None:
+    api = Api(now=2 * DAY, leads=[lead(n, DAY) for n in range(200)])
+    store = Store()
+    assert run(api, store, TEN)
+    head, found, _signals = store.state["bookmarks"]["leads"]["coverage"]
+    assert found["range"] == "date_found"
+    store.state["bookmarks"]["leads"]["coverage"] = [head, found]
+    config = {**TEN, "concurrency": 1, "max_requests_per_run": 10}
+    shortest: list[int] = []
+    for _ in range(12):
+        with suppress(RunError):
+            run(api, store, config)
+        store.end()
+        head, *_ = store.state["bookmarks"]["leads"]["coverage"]
+        if "pages" in head:
+            shortest.append(head["pages"])
+    assert min(shortest) < 13
 
 
 # What the API cannot return yet
