@@ -6,10 +6,13 @@
 # own log of the last run, and its own list of what was printed today, in the folder `output`.
 files=output/run-${MELTANO_ENVIRONMENT:-default}
 mkdir -p output
-# A shell does not pass signals on, and as process 1 of a container it ignores them.
-trap 'kill -s TERM "$!" || exit 143' TERM INT
+# A shell does not pass signals on, and as process 1 of a container it ignores them. After
+# several SIGTERMs, Meltano may leave its run open, so it gets one, and has a process group of
+# its own (where `setsid` exists), as some runners send signals to the whole group.
+trap 'trap "" TERM INT; kill -s TERM "$!" || exit 143' TERM INT
+apart=$(command -v setsid) || apart=
 code=0
-meltano --log-format=json run "$@" 2> "$files.log" &
+$apart meltano --log-format=json run "$@" 2> "$files.log" &
 wait "$!" || code=$?
 # A signal also ends `wait`, before Meltano has ended.
 while kill -0 "$!" 2> /dev/null; do

@@ -182,6 +182,27 @@ def test_the_script_can_be_stopped_as_process_1(walk: Walk) -> None:
         assert walk.tables()[stream] == expected_rows(walk.sandbox, stream)
 
 
+def test_several_signals_to_its_process_group_end_the_script_as_one_does(
+    walk: Walk,
+) -> None:
+    """Meltano alone may then refuse all runs for five minutes."""
+    shutil.copy(SCRIPT, walk.shell.project)
+    fill(walk, latency_seconds=0.5)
+    with child(
+        ["sh", "run.sh", "tap-leadintent", "target-postgres"],
+        cwd=walk.shell.project,
+        env=environment(**walk.shell.variables),
+        start_new_session=True,
+    ) as process:
+        poll(lambda: len(walk.sandbox.requests()) > 20)
+        for _ in range(3):
+            os.killpg(process.pid, signal.SIGTERM)
+        assert process.wait(TIMEOUT) == 128 + signal.SIGTERM
+    fill(walk, latency_seconds=0)
+    assert "exited with" not in run(walk)[-1]
+    assert walk.tables()["leads"] == expected_rows(walk.sandbox, "leads")
+
+
 def test_crontab(walk: Walk) -> None:
     """As cron runs it, with none of the variables of a shell."""
     shutil.copy(SCRIPT, walk.shell.project)
