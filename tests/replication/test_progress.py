@@ -229,18 +229,13 @@ def test_a_budget_that_completes_nothing_is_an_error(stream: str, text: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("pages", "budget"),
+    ("pages", "budget", "beside"),
     [
-        (5, 25),
-        (5, 60),
-        (20, 60),
-        (20, 120),
+        (5, 25, 0),
+        (5, 60, 8),
+        (20, 60, 8),
+        (20, 120, 0),
     ],
-)
-@pytest.mark.parametrize(
-    "beside",
-    [0, 8],
-    ids=["alone", "among others"],
 )
 def test_a_crowded_second_that_fits_is_loaded(
     pages: int,
