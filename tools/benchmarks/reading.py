@@ -29,9 +29,15 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
 
 def _seconds(clients: Clients, scale: Scale) -> Iterator[Row]:
     """Measure wall time where each request takes 200 ms."""
-    fast = [clients.tap(16), clients.bare(8), clients.tap(8), clients.dlt(8)]
-    fast.append(clients.airbyte(8))
-    slow = [clients.defaults(), clients.plain_sdk()]
+    fast = [
+        clients.defaults(),
+        clients.tap(16),
+        clients.bare(8),
+        clients.tap(8),
+        clients.dlt(8),
+        clients.airbyte(8),
+    ]
+    slow = [clients.plain_sdk()]
     arguments = (*CLOCK, "--leads", str(scale.leads), *_LATENCY)
     with running_sandbox(*arguments) as sandbox:
         requests: dict[Client, int] = {}
