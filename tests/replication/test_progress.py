@@ -279,6 +279,19 @@ def test_windows_get_shorter_in_whichever_range_nothing_was_completed() -> None:
     assert min(shortest) < 13
 
 
+def test_an_api_that_returns_nothing_makes_no_window_shorter() -> None:
+    api = Quota(now=2 * DAY, leads=steady(40), left=10**6)
+    store = Store()
+    assert run(api, store, TEN)
+    api.left = 0
+    for _ in range(3):
+        api.now += DAY
+        with pytest.raises(RunError):
+            run(api, store, TEN)
+        head, *_ = store.state["bookmarks"]["leads"]["coverage"]
+        assert "pages" not in head
+
+
 # What the API cannot return yet
 
 
