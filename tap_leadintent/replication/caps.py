@@ -50,7 +50,7 @@ class Ended(NamedTuple):
 
 @dataclass
 class Caps:
-    """What the queries of a stream have shown; its state keeps the first three."""
+    """What the queries of a stream have shown; its state keeps `numbers` and `page`."""
 
     page_size: int
     """How many records a page the settings ask for; 0 if that is not known."""
@@ -117,12 +117,12 @@ class Caps:
         self._look_for_small_pages()
 
     def _look_for_small_pages(self) -> None:
-        """Note which size to ask for, if no page is as large as it was asked for.
+        """Note which size to ask for, if all followed pages are smaller than asked for.
 
-        An API that reckons with the size that it was asked for ends a query with such a
-        page, unless what is left fits into a smaller one. Two such pages, one of them
-        at an end, or a few that others follow, are enough to ask for their size, as
-        that costs nothing where it is the most that the API sends.
+        An API that reckons with the size that it was asked for may end a query with a
+        page of the size that it sends, although more records are left. A followed page
+        and a last page of one size are a sign of that, and so are a few followed pages.
+        Asking for that size costs nothing if the API sends no larger pages.
         """
         if self.page or not 0 < self._largest < self.page_size:
             return

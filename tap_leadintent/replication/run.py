@@ -221,7 +221,6 @@ class ReplicationRun(Generic[PageT]):
             now=self.now,
             most_pages=most_pages,
         )
-        self._windows = windows
         reader = Reader(
             api=self.api,
             windows=windows,
@@ -302,11 +301,7 @@ class ReplicationRun(Generic[PageT]):
             self._add_hole(range_name, page)
             return
         until = self.complete_to() if self._end is None else self._end
-        if self.bookmark.cover(
-            range_name,
-            page.window,
-            until,
-        ):
+        if self.bookmark.cover(range_name, page.window, until):
             self.has_completed = True
             completed = self.completed.setdefault(range_name, [])
             intervals.add(completed, page.window)

@@ -195,11 +195,7 @@ class Windows:
         """Return what is requested first of these windows and of the questions."""
         candidates = [*self.ledger.questions, *windows]
         ready = [each for each in candidates if each.state is State.READY]
-        return min(
-            ready,
-            key=_order,
-            default=None,
-        )
+        return min(ready, key=_order, default=None)
 
     def _to_compare(self, windows: Sequence[Window]) -> Window | None:
         """Return which of these windows is compared with a wider query next, if any."""
