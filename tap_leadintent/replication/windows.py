@@ -134,9 +134,8 @@ class Windows:
         front = self.ledger.front
         if not front:
             return ceil(self._density.before(LATEST) * _HOUR)
-        begun = (front.shares + 1) / front.seconds if front.shares else 0.0
         before = self._density.before(front.start)
-        return ceil(max(before, front.least_density, begun) * _HOUR)
+        return ceil(max(before, front.least_density) * _HOUR)
 
     @property
     def limit(self) -> int:

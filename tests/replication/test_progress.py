@@ -233,6 +233,7 @@ def test_a_budget_that_completes_nothing_is_an_error(stream: str, text: str) -> 
     [
         (5, 25, 0),
         (5, 60, 8),
+        (20, 40, 0),
         (20, 60, 8),
         (20, 120, 0),
     ],
