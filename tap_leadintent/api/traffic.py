@@ -25,7 +25,7 @@ from tap_leadintent.progress import StreamStats
 _FIRST = 4
 """Requests at once after the first page."""
 
-_RISE = 0.25
+_RISE = 0.5
 """How much each page raises the number of requests at once, until the first refusal."""
 
 _RISE_AFTER_REFUSAL = 0.02

@@ -237,9 +237,9 @@ def test_pages_raise_the_requests_in_flight_up_to_the_limit(clock: Clock) -> Non
     traffic = traffic_of(32, clock)
     for number, expected in (
         (0, 4),
-        (16, 8),
-        (32, 16),
-        (100, 32),
+        (8, 8),
+        (16, 16),
+        (50, 32),
     ):
         rise(traffic, number)
         assert places(traffic, clock) == expected
@@ -258,7 +258,7 @@ def test_where_few_requests_are_wanted_no_more_are_allowed(clock: Clock) -> None
 
 def test_slower_pages_end_the_rise_until_they_are_fast_again(clock: Clock) -> None:
     traffic = traffic_of(32, clock)
-    rise(traffic, 16, seconds=0.2)
+    rise(traffic, 8, seconds=0.2)
     rise(traffic, 8, seconds=0.4)
     reached = traffic.at_once()
     assert reached < 12
