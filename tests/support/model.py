@@ -112,6 +112,8 @@ class Api:
     requests: list[Json] = field(default_factory=list)
     refused: list[Json] = field(default_factory=list)
     """Requests that failed because of their range."""
+    found: int = 0
+    """How many records the query of the latest response has."""
     _by_time: dict[bool, list[tuple[float, Lead]]] = field(default_factory=dict)
     """The leads by when they were found, and by the times of their signals."""
     _known: list[Lead] = field(default_factory=list)
@@ -124,15 +126,19 @@ class Api:
     ) -> int | None:
         """Return the version of a lead that is current, or the newest of a span."""
         start, end = span
-        shown: list[tuple[float, int]] = []
+        newest: int | None = None
+        newest_time = -math.inf
         for number, version in enumerate(lead.versions):
             if version.shown_from > self.now:
                 continue
-            if start <= version.observed_at <= end or not self.at_each_signal:
-                shown.append((version.observed_at, number))
-        if self.at_each_signal:
-            shown.sort()
-        return shown[-1][1] if shown else None
+            if not self.at_each_signal:
+                newest = number
+            elif start <= version.observed_at <= end and newest_time <= (
+                version.observed_at
+            ):
+                newest = number
+                newest_time = version.observed_at
+        return newest
 
     def visible(self) -> dict[str, int]:
         """Return the newest version of each lead that the API returns now."""
@@ -159,6 +165,7 @@ class Api:
         rows = self._rows(name, start, end, body)
         rows.sort(reverse=self.newest_first)
         count = len(rows)
+        self.found = count
         cursor = body["cursor"].get("after")
         if cursor:
             mark = tuple(json.loads(cursor))
@@ -227,26 +234,25 @@ class Api:
         body: Json,
     ) -> list[Row]:
         """Return the leads of a range."""
-
-        def is_inside(time: float) -> bool:
-            after_start = start <= time if self.holds_start else start < time
-            after_start = after_start or self.ignores_start
-            before_end = time <= end if self.holds_end else time < end
-            return after_start and (before_end or self.ignores_end)
-
         rows = []
         by_found = name == "date_found"
+        span = (start, end) if name == "latest_signal" else EVER
+        signals = body.get("signals")
         for lead in self._near(start, end, by_found=by_found):
-            span = (start, end) if name == "latest_signal" else EVER
             number = self.version(lead, span)
             if number and self.first_when_found and by_found:
                 number = 0
-            if number is None or lead.signal not in body.get("signals", lead.signal):
+            if number is None or (signals is not None and lead.signal not in signals):
                 continue
             observed = lead.versions[number].observed_at
             time = lead.found_at if by_found else observed
-            if is_inside(time):
-                rows.append((time, lead.id, number, observed))
+            is_before = time < start or (time == start and not self.holds_start)
+            is_after = time > end or (time == end and not self.holds_end)
+            if (is_before and not self.ignores_start) or (
+                is_after and not self.ignores_end
+            ):
+                continue
+            rows.append((time, lead.id, number, observed))
         return rows
 
     def _near(
