@@ -1,5 +1,6 @@
 """What every test can ask for: a sandbox, a configuration, runs of the tap."""
 
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import hypothesis
 import pytest
 from click.testing import Result
+from jsonschema import Draft202012Validator
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.options import Options
@@ -59,6 +61,26 @@ def _no_proxy() -> Iterator[None]:
     """Keep a proxy of the environment out of what is local."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NO_PROXY", "*")
+        yield
+
+
+@pytest.fixture(
+    autouse=True,
+    scope="session",
+)
+def _checked_once() -> Iterator[None]:
+    """Check each schema of a catalog once, which takes longer than most runs."""
+    checked: set[str] = set()
+    check = Draft202012Validator.check_schema
+
+    def check_once(schema: Any) -> None:
+        text = json.dumps(schema)
+        if text not in checked:
+            check(schema)
+            checked.add(text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Draft202012Validator, "check_schema", check_once)
         yield
 
 

@@ -176,6 +176,9 @@ def test_pages_that_hold_little_do_not_make_chains_long() -> None:
 
 # What a scheduled run finds
 
+OLDER = [-DAY - n * 60 for n in reversed(range(20_000))]
+"""What came before shows that no query has to end at a number."""
+
 
 @pytest.mark.parametrize("readers", [1, 8, 32])
 @pytest.mark.parametrize("server", [PLAIN, ENDS_EMPTY])
@@ -191,10 +194,8 @@ def test_an_increment_needs_few_more_requests_than_one_chain(
         for length in (3600, DAY, 29 * DAY):
             for seed in range(2):
                 found = increment(length, new, *BATCHES[batches], seed)
-                # What came before shows that no query has to end at a number.
-                older = [-DAY - n * 60 for n in range(20_000)]
                 one = read(
-                    History([*found.times, *older]),
+                    History([*OLDER, *found.times]),
                     0,
                     length,
                     readers,
