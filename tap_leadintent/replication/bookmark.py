@@ -10,6 +10,7 @@ the place, and `settled` says that the newest instant of a range is not to be re
 again.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -91,67 +92,86 @@ class Bookmark:
         """
         bookmark = cls(caps=Caps(page_size))
         try:
-            entries = msgspec.convert(content, list[dict[str, Any]])
-            bookmark._take(entries)
+            entries = msgspec.convert(content, list[RawEntry])
+            bookmark._read_entries(entries)
         except (ValueError, RecursionError) as error:
             damaged = cls(caps=Caps(page_size))
             damaged.problem = f"its state is damaged ({error})"
             return damaged
         return bookmark
 
-    def _take(self, entries: Sequence[RawEntry]) -> None:
-        """Take the entries of a list.
+    def _read_entries(self, entries: Sequence[RawEntry]) -> None:
+        """Read the entries of a list.
 
         A list of an earlier version may also hold intervals of other places, after
         those of the last run.
         """
         first = entries[0] if entries else {}
-        self.place = {name: str(first[name]) for name in _PLACE if name in first}
-        if "planned" in first:
-            self.planned = parse_instant(msgspec.convert(first["planned"], str))
-        if "pages" in first:
-            self.most_pages = msgspec.convert(first["pages"], int)
-        if "pages_per_hour" in first:
-            density = msgspec.convert(first["pages_per_hour"], dict[str, int])
-            self.pages_per_hour = density
-        if "range" not in first:
-            self.caps.numbers = msgspec.convert(first.get("caps", []), list[int])
-            self.caps.page = msgspec.convert(first.get("page", 0), int)
-        covered: dict[str, list[Interval]] = {}
-        holes: dict[str, list[Interval]] = {}
-        unsettled: Coverage = {}
+        self._read_about(first)
+        covered = defaultdict[str, list[Interval]](list)
+        holes = defaultdict[str, list[Interval]](list)
+        unsettled = defaultdict[str, list[Interval]](list)
         for raw in entries:
             if "range" not in raw or not self._is_here(raw):
                 continue
             entry = msgspec.convert(raw, _Interval)
-            interval = (parse_instant(entry.start), parse_instant(entry.end))
+            start = parse_instant(entry.start)
+            end = parse_instant(entry.end)
             found = holes if entry.hole else covered
-            found.setdefault(entry.range, []).append(interval)
+            found[entry.range].append((start, end))
             if not entry.hole and not entry.settled:
-                unsettled.setdefault(entry.range, []).append(interval)
+                unsettled[entry.range].append((start, end))
         self.coverage = _joined(covered)
         self.holes = _joined(holes)
-        if "range" in first:
-            # The first entry has no `planned`: it is of an earlier version.
-            self.place = {"filters": "", **self.place} if "source" in first else {}
-            self.planned = newest_common(self._unsettled(_joined(unsettled)))
+        if "range" not in first:
+            return
+        # The first entry has no `planned`: it is of an earlier version.
+        self.place = {"filters": "", **self.place} if "source" in first else {}
+        may_be_due = self._reaching_newest(_joined(unsettled))
+        self.planned = newest_common(may_be_due)
 
-    def _unsettled(self, unsettled: Coverage) -> Coverage:
-        """Return the ranges whose newest instant may be read again."""
-        found: Coverage = {}
-        for name, intervals in unsettled.items():
-            newest = self.coverage[name][-1]
-            if newest[1] == intervals[-1][1]:
-                found[name] = [newest]
-        return found
+    def _read_about(self, first: RawEntry) -> None:
+        """Read what the first entry says about the stream."""
+        place: dict[str, str] = {}
+        for name in _PLACE:
+            if name in first:
+                place[name] = str(first[name])
+        self.place = place
+        if "planned" in first:
+            planned = msgspec.convert(first["planned"], str)
+            self.planned = parse_instant(planned)
+        if "pages" in first:
+            self.most_pages = msgspec.convert(first["pages"], int)
+        if "pages_per_hour" in first:
+            density = first["pages_per_hour"]
+            self.pages_per_hour = msgspec.convert(density, dict[str, int])
+        if "range" not in first:
+            numbers = first.get("caps", [])
+            page = first.get("page", 0)
+            self.caps.numbers = msgspec.convert(numbers, list[int])
+            self.caps.page = msgspec.convert(page, int)
+
+    def _reaching_newest(self, found: Coverage) -> Coverage:
+        """Return the newest covered interval of each range that ends in `found`, too.
+
+        Args:
+            found: Some of the intervals that are covered.
+        """
+        newest: Coverage = {}
+        for name, intervals in found.items():
+            last = self.coverage[name][-1]
+            if last[1] == intervals[-1][1]:
+                newest[name] = [last]
+        return newest
 
     def _is_here(self, entry: RawEntry) -> bool:
-        source = entry.get("source", self.place.get("source"))
+        """Return whether an interval belongs to the place of the state."""
+        if "source" not in entry:
+            return True
+        if entry["source"] != self.place.get("source"):
+            return False
         filters = entry.get("filters", "")
-        return "source" not in entry or (source, filters) == (
-            self.place.get("source"),
-            self.place.get("filters", ""),
-        )
+        return bool(filters == self.place.get("filters", ""))
 
     @property
     def is_empty(self) -> bool:
@@ -172,8 +192,8 @@ class Bookmark:
         """
         if self.is_empty:
             return []
-        known = self.place.keys() & place.keys()
-        return sorted(name for name in known if self.place[name] != place[name])
+        known = sorted(self.place.keys() & place.keys())
+        return [name for name in known if self.place[name] != place[name]]
 
     def cover(
         self,
@@ -196,8 +216,10 @@ class Bookmark:
         end = min(end, until)
         if start >= end:
             return False
-        add(self.coverage.setdefault(name, []), (start, end))
-        self.holes[name] = subtract(self.holes.get(name, []), interval)
+        covered = self.coverage.setdefault(name, [])
+        add(covered, (start, end))
+        holes = self.holes.get(name, [])
+        self.holes[name] = subtract(holes, interval)
         self.planned = until
         return True
 
@@ -230,8 +252,10 @@ class Bookmark:
             name: The time range.
             interval: The interval.
         """
-        self.coverage[name] = subtract(self.coverage.get(name, []), interval)
-        add(self.holes.setdefault(name, []), interval)
+        covered = self.coverage.get(name, [])
+        self.coverage[name] = subtract(covered, interval)
+        holes = self.holes.setdefault(name, [])
+        add(holes, interval)
 
     def to_state(self) -> list[RawEntry]:
         """Write the list for a state.
@@ -253,7 +277,9 @@ class Bookmark:
             about["page"] = self.caps.page
         entries = [about] if about else []
         for name, covered in self.coverage.items():
-            entries += [_entry(name, interval) for interval in covered]
+            for interval in covered:
+                entry = _entry(name, interval)
+                entries.append(entry)
         for name, holes in self.holes.items():
             for hole in holes:
                 entry = _entry(name, hole)
@@ -263,8 +289,11 @@ class Bookmark:
 
 
 def _joined(found: Mapping[str, Sequence[Interval]]) -> Coverage:
-    """Return the intervals of each range as a list of intervals."""
-    return {name: union(each) for name, each in found.items()}
+    """Return the intervals of each range, joined where they touch."""
+    joined: Coverage = {}
+    for name, intervals in found.items():
+        joined[name] = union(intervals)
+    return joined
 
 
 def _entry(

@@ -6,6 +6,7 @@ asked for when they say that there is no more. A query that may have been ended 
 compared with a wider one, once; what that shows is kept in the state.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -78,10 +79,16 @@ class Caps:
     _last: set[int] = field(default_factory=set, compare=False)
     """The records of the last pages of the queries of this run."""
 
-    _ended: dict[str, list[Ended]] = field(default_factory=dict, compare=False)
+    _ended: defaultdict[str, list[Ended]] = field(
+        default_factory=lambda: defaultdict(list),
+        compare=False,
+    )
     """The queries of each range that have ended in this run."""
 
-    _suspects: dict[str, list[Interval]] = field(default_factory=dict, compare=False)
+    _suspects: defaultdict[str, list[Interval]] = field(
+        default_factory=lambda: defaultdict(list),
+        compare=False,
+    )
     """What counted as complete in this run, and is not by what is known now."""
 
     @property
@@ -154,17 +161,18 @@ class Caps:
         self._last.add(ended.last)
         self._look_for_small_pages()
         total = ended.total
-        if self._is_small(ended) and range_name:
+        is_small = self._is_small(ended)
+        if is_small and range_name:
             # It is a suspect, to be read again.
             return Verdict.COMPLETE
-        if total in self.numbers or (self._is_small(ended) and ended.last == self.page):
+        has_small_end = is_small and ended.last == self.page
+        if total in self.numbers or has_small_end:
             return Verdict.CAPPED
         if total < max(self._longest, 1):
             return Verdict.COMPLETE
         is_full = ended.last == ended.limit
-        is_round = total % _ROUND == 0 or total & (total - 1) == 0
-        is_repeated = self._is_repeated(range_name, ended)
-        if is_full or (is_round and total > ended.last) or is_repeated:
+        is_round = total > ended.last and _is_round(total)
+        if is_full or is_round or self._is_repeated(range_name, ended):
             return Verdict.DOUBTFUL
         return Verdict.COMPLETE
 
@@ -203,9 +211,9 @@ class Caps:
             ended: The query.
         """
         if self._is_suspect(ended):
-            self._suspects.setdefault(range_name, []).append(ended.interval)
+            self._suspects[range_name].append(ended.interval)
         elif ended.total:
-            self._ended.setdefault(range_name, []).append(ended)
+            self._ended[range_name].append(ended)
 
     def _find_suspects(self) -> None:
         """Look again at all that counted as complete, as something new is known."""
@@ -213,7 +221,7 @@ class Caps:
             kept: list[Ended] = []
             for each in ended:
                 if self._is_suspect(each):
-                    self._suspects.setdefault(name, []).append(each.interval)
+                    self._suspects[name].append(each.interval)
                 else:
                     kept.append(each)
             self._ended[name] = kept
@@ -234,9 +242,17 @@ class Caps:
         self._suspects.clear()
 
 
+def _is_round(number: int) -> bool:
+    """Return whether a number looks like the limit of an API."""
+    is_power_of_two = number & (number - 1) == 0
+    return is_power_of_two or number % _ROUND == 0
+
+
 def _gap(
     one: Interval,
     other: Interval,
 ) -> int:
     """Return how many seconds lie between two intervals."""
-    return max(one[0] - other[1], other[0] - one[1])
+    one_start, one_end = one
+    other_start, other_end = other
+    return max(one_start - other_end, other_start - one_end)

@@ -104,12 +104,9 @@ class Density:
         seconds = 0.0
         pages = 0.0
         density = 0.0
-        for n in range(
-            bisect_left(self._read, (instant,)) - 1,
-            -1,
-            -1,
-        ):
-            start, end, held = self._read[n]
+        before = bisect_left(self._read, (instant,))
+        for number in reversed(range(before)):
+            start, end, held = self._read[number]
             seconds += end - start
             # A crowded moment must not make all windows short that come after it.
             pages += min(held, 2 * _PAGES)
@@ -118,13 +115,13 @@ class Density:
                 break
         return density
 
-    def share(
+    def fullness(
         self,
         records: int,
         *,
         has_more: bool,
     ) -> float:
-        """Return which share of a full page a page is.
+        """Return how full a page is: 1 if it holds as many records as any so far.
 
         A page before another one counts at least half. An empty page says nothing about
         how dense records are.
@@ -135,5 +132,7 @@ class Density:
         """
         if has_more:
             self._full = max(self._full, records)
-        share = records / self._full
-        return max(0.5, share) if has_more and records else share
+        fullness = records / self._full
+        if has_more and records:
+            return max(0.5, fullness)
+        return fullness

@@ -26,7 +26,12 @@ def equal_edges(
         end: Where it ends.
         parts: Their number; there are fewer if the interval has fewer seconds.
     """
-    return sorted({start + (end - start) * n // parts for n in range(parts + 1)})
+    seconds = end - start
+    edges: set[int] = set()
+    for number in range(parts + 1):
+        edge = start + seconds * number // parts
+        edges.add(edge)
+    return sorted(edges)
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
@@ -39,11 +44,13 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
         The list of everything that at least one of them covers.
     """
     joined: list[Interval] = []
-    for start, end in sorted(intervals):
+    for interval in sorted(intervals):
+        start, end = interval
         if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+            first, last = joined[-1]
+            joined[-1] = (first, max(end, last))
         else:
-            joined.append((start, end))
+            joined.append(interval)
     return joined
 
 
@@ -68,7 +75,8 @@ def add(
         end,
         key=itemgetter(0),
     )
-    intervals[first:after] = union([new, *intervals[first:after]])
+    touching = intervals[first:after]
+    intervals[first:after] = union([new, *touching])
 
 
 def subtract(
@@ -133,7 +141,8 @@ def overlap(
     first, last = bounds
     parts: list[Interval] = []
     for start, end in intervals:
-        part = (max(start, first), min(end, last))
-        if part[0] < part[1]:
-            parts.append(part)
+        part_start = max(start, first)
+        part_end = min(end, last)
+        if part_start < part_end:
+            parts.append((part_start, part_end))
     return parts

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 from typing_extensions import override
@@ -78,8 +79,8 @@ class Window:
     limit: int = 0
     """How many records a page its query asks for."""
 
-    shares: float = 0.0
-    """The pages that have arrived, where a page that is not full counts less."""
+    fullness: float = 0.0
+    """How many full pages the pages that have arrived are worth."""
 
     records: int = 0
     """The records of the pages that have arrived."""
@@ -101,7 +102,10 @@ class Window:
     @property
     def known(self) -> dict[str, Any]:
         """What its parts inherit."""
-        return {"least_density": self.least_density, "tries": self.tries}
+        return {
+            "least_density": self.least_density,
+            "tries": self.tries,
+        }
 
     @override
     def __repr__(self) -> str:
@@ -173,6 +177,10 @@ class Ledger:
         """Return the windows in one of these states, oldest first."""
         return (each for each in self._windows if each.state in states)
 
+    def oldest(self, state: State) -> Window | None:
+        """Return the oldest window in a state; None if no window is in it."""
+        return next(self.of(state), None)
+
     def cut(
         self,
         window: Window,
@@ -189,9 +197,14 @@ class Ledger:
         window.state = State.CUT
         window.pages.clear()
         whole = (window.start, window.end)
-        states = dict.fromkeys(missing(whole, [*ready]), State.UNREAD)
+        unread = missing(whole, list(ready))
+        states = dict.fromkeys(unread, State.UNREAD)
         states |= dict.fromkeys(ready, State.READY)
-        known = {"max_pages": self._most_pages, **window.known, **how}
+        known = {
+            "max_pages": self._most_pages,
+            **window.known,
+            **how,
+        }
         parts: list[Window] = []
         for start, end in sorted(states):
             parts.append(
@@ -202,15 +215,12 @@ class Ledger:
                     **known,
                 )
             )
-        place = (
-            bisect_right(
-                self._windows,
-                window.start,
-                key=lambda w: w.start,
-            )
-            - 1
+        after = bisect_right(
+            self._windows,
+            window.start,
+            key=attrgetter("start"),
         )
-        self._windows[place : place + 1] = parts
+        self._windows[after - 1 : after] = parts
 
     def close_questions(self) -> None:
         """Forget the questions whose answers are not needed any more."""

@@ -37,7 +37,9 @@ class Scope:
     @property
     def ranges_to_read(self) -> Sequence[str]:
         """The ranges that a run reads: with an end, the first one alone."""
-        return self.ranges if self.end is None else self.ranges[:1]
+        if self.end is None:
+            return self.ranges
+        return self.ranges[:1]
 
     def until(self, now: int) -> int:
         """Return where the time ends that a run reads.
@@ -45,7 +47,9 @@ class Scope:
         Args:
             now: When the run begins, in UTC seconds since 1970.
         """
-        return now if self.end is None else min(now, self.end)
+        if self.end is None:
+            return now
+        return min(now, self.end)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +81,7 @@ LIST = Step(
 so it is read in one query."""
 
 
-def take_out_due(
+def without_due(
     scope: Scope,
     covered: Coverage,
     planned: int | None,
@@ -97,7 +101,8 @@ def take_out_due(
     """
     kept: Coverage = {}
     for name in scope.ranges:
-        kept[name] = intervals.overlap(covered.get(name, []), (EARLIEST, now))
+        known = covered.get(name, [])
+        kept[name] = intervals.overlap(known, (EARLIEST, now))
     if planned is not None and planned > now:
         # A clock has gone back.
         planned = newest_common(kept)

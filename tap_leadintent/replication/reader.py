@@ -28,7 +28,6 @@ _PLAIN_BYTES = 2 * 2**20
 _MAX_BYTES = 8 * 2**20
 """While so many bytes wait, only the oldest window is read on."""
 
-
 _MOST_PARTS = 8
 """What is to be read is divided among so many readers at most. More parts would end
 with more pages that are not full, and save hardly any time."""
@@ -67,7 +66,8 @@ class Reader(Generic[PageT]):
     """Set when no page is wanted any more."""
 
     _assigned: SimpleQueue[Window | None] = field(
-        default_factory=SimpleQueue, init=False
+        default_factory=SimpleQueue,
+        init=False,
     )
     """What the next free reader requests; None for its end."""
 
@@ -130,7 +130,9 @@ class Reader(Generic[PageT]):
         page: PageT | None = None
         if front.pages:
             body, page = front.pages.popleft()
-            page = page or self.api.parse(zlib.decompress(body))
+            if page is None:
+                plain = zlib.decompress(body)
+                page = self.api.parse(plain)
         is_left = front.state is State.LEFT
         is_last = is_settled and not front.pages and not (is_left and page)
         if is_last:
@@ -149,16 +151,15 @@ class Reader(Generic[PageT]):
         """
         if self._stopped.is_set():
             return
-        while self._busy < self.at_once():
-            window = self._choose()
+        allowed = self.at_once()
+        while self._busy < allowed:
+            self.windows.readers = min(allowed, _MOST_PARTS)
+            is_full = self._waiting_bytes() >= _MAX_BYTES
+            window = self.windows.next(is_full=is_full)
             if not window:
                 return
             if not window.query:
-                interval = (window.start, window.end)
-                window.limit = self.windows.limit
-                window.query = self.api.query(
-                    self.windows.range_name, interval, window.limit
-                )
+                self._begin_query(window)
             self._busy += 1
             if self._busy > self._threads:
                 self._start_thread()
@@ -175,9 +176,13 @@ class Reader(Generic[PageT]):
             raise NoThreadError from None
         self._threads += 1
 
-    def _choose(self) -> Window | None:
-        self.windows.readers = min(self.at_once(), _MOST_PARTS)
-        return self.windows.next(is_full=self._waiting_bytes() >= _MAX_BYTES)
+    def _begin_query(self, window: Window) -> None:
+        window.limit = self.windows.limit
+        window.query = self.api.query(
+            self.windows.range_name,
+            (window.start, window.end),
+            window.limit,
+        )
 
     def _waiting_bytes(self) -> int:
         waiting = 0
@@ -199,12 +204,12 @@ class Reader(Generic[PageT]):
             page = window.query.fetch(self._stopped, window.max_retries)
         except BaseException as failure:  # noqa: BLE001 - raised in its place
             self._note(
-                self.windows.fail,
+                self.windows.note_failure,
                 window,
                 failure,
             )
         else:
-            self._note(self._take, window, page)
+            self._note(self._keep, window, page)
 
     def _note(
         self,
@@ -221,17 +226,19 @@ class Reader(Generic[PageT]):
                 self._error = error
             self._changed.notify_all()
 
-    def _take(
+    def _keep(
         self,
         window: Window,
         page: PageT,
     ) -> None:
+        """Keep a page until it is given, compressed if many bytes wait already."""
         if not isinstance(window, Question):
             if self._waiting_bytes() < _PLAIN_BYTES:
                 window.pages.append((page.body, page))
             else:
-                window.pages.append((zlib.compress(page.body, 1), None))
-        self.windows.take(
+                compressed = zlib.compress(page.body, 1)
+                window.pages.append((compressed, None))
+        self.windows.note_page(
             window,
             page,
             window.query.records,

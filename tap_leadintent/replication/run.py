@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Coverage, Interval
-from tap_leadintent.replication.plan import DAY, Scope, Step, take_out_due
+from tap_leadintent.replication.plan import DAY, Scope, Step, without_due
 from tap_leadintent.replication.protocol import Api, PageT
 from tap_leadintent.replication.reader import Reader, WindowPage
 from tap_leadintent.replication.windows import MOST_PAGES, PAGES, Windows
@@ -38,6 +38,16 @@ class Hole(NamedTuple):
     """In UTC seconds since 1970."""
     error: BaseException | None
     """Why its oldest part could not be read."""
+
+    @property
+    def start(self) -> int:
+        """Where it begins."""
+        return self.interval[0]
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.interval[1]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -102,6 +112,22 @@ class ReplicationRun(Generic[PageT]):
     """The intervals of each range that the run has read completely and written. Some
     may have left the coverage since."""
 
+    _is_first_load: bool = field(default=True, init=False)
+    """Whether no earlier run has completed anything."""
+
+    _until: int = field(default=0, init=False)
+    """Where the time ends that the run reads, in UTC seconds since 1970."""
+
+    _common_end: int | None = field(default=None, init=False)
+    """The instant that ends all ranges, in UTC seconds since 1970. None while the first
+    range is read."""
+
+    _most_pages: int = field(default=MOST_PAGES, init=False)
+    """The most pages of a window of this run."""
+
+    _most_pages_before: int | None = field(default=None, init=False)
+    """The same in the bookmark when the run began."""
+
     _repeats: bool = field(default=False, init=False)
     """Whether everything has been read once."""
 
@@ -113,14 +139,16 @@ class ReplicationRun(Generic[PageT]):
         bookmark = self.bookmark
         self._is_first_load = bookmark.is_empty
         self._until = self.scope.until(self.now)
-        self._end: int | None = None
         if bookmark.planned is not None:
             self.owed_before = self._missing_seconds(bookmark.planned)
-        bookmark.coverage = take_out_due(
-            self.scope, bookmark.coverage, bookmark.planned, self.now
+        bookmark.coverage = without_due(
+            self.scope,
+            bookmark.coverage,
+            bookmark.planned,
+            self.now,
         )
         self.owed_at_begin = self.owed()
-        self._most_before = bookmark.most_pages
+        self._most_pages_before = bookmark.most_pages
         self._most_pages = bookmark.most_pages or MOST_PAGES
         # If the run is ended before it has completed a window, the next one has shorter
         # windows, so that one of them completes one.
@@ -157,7 +185,8 @@ class ReplicationRun(Generic[PageT]):
         suspects = self.bookmark.caps.suspects(range_name)
         for interval in suspects:
             covered = self.bookmark.coverage.get(range_name, [])
-            self.bookmark.coverage[range_name] = intervals.subtract(covered, interval)
+            remaining = intervals.subtract(covered, interval)
+            self.bookmark.coverage[range_name] = remaining
         return bool(suspects)
 
     def read(self, range_name: str) -> Generator[WindowPage[PageT]]:
@@ -175,7 +204,7 @@ class ReplicationRun(Generic[PageT]):
         is_first = range_name == self.scope.ranges[0]
         if not is_first:
             # One instant ends all ranges, so that they cannot drift apart.
-            self._end = self.complete_to()
+            self._common_end = self.complete_to()
         reached = self.scope.start
         while parts := self._missing(range_name, (reached, self._until)):
             if not is_first:
@@ -193,7 +222,8 @@ class ReplicationRun(Generic[PageT]):
         known = self.bookmark.coverage.get(range_name, [])
         if self._repeats:
             # Holes are tried once in a run.
-            known = intervals.union([*known, *self.bookmark.holes.get(range_name, [])])
+            holes = self.bookmark.holes.get(range_name, [])
+            known = intervals.union([*known, *holes])
         return intervals.missing(requested, known)
 
     def _read(
@@ -201,20 +231,9 @@ class ReplicationRun(Generic[PageT]):
         range_name: str,
         parts: Sequence[Interval],
     ) -> Iterator[WindowPage[PageT]]:
-        holes: list[Interval] = []
-        for part in parts:
-            known = self.bookmark.holes.get(range_name, [])
-            holes += intervals.overlap(known, part)
-        step = Step(
-            range_name=range_name,
-            intervals=parts,
-            holes=holes,
-            is_first_load=self._is_first_load,
-            pages_per_hour=self.bookmark.pages_per_hour.get(range_name, 0),
-        )
         readers, most_pages = self._bounds()
         windows = Windows(
-            step,
+            self._step(range_name, parts),
             caps=self.bookmark.caps,
             widest=self.widest,
             readers=readers,
@@ -228,19 +247,37 @@ class ReplicationRun(Generic[PageT]):
         )
         begun: Interval | None = None
         try:
-            with closing(reader.read()) as pages:
-                for page in pages:
-                    if page.page is not None and page.window != begun:
-                        begun = page.window
-                        self._take_out_later(range_name, page.window)
-                    yield page
+            with closing(reader.read()) as items:
+                for item in items:
+                    if item.page is not None and item.window != begun:
+                        begun = item.window
+                        self._take_out_later(range_name, item.window)
+                    yield item
         finally:
             self._has_read |= windows.has_read
             if not self._has_read:
                 # An API that returns nothing does not ask for shorter windows.
-                self.bookmark.most_pages = self._most_before
+                self.bookmark.most_pages = self._most_pages_before
             if density := windows.pages_per_hour():
                 self.bookmark.pages_per_hour[range_name] = density
+
+    def _step(
+        self,
+        range_name: str,
+        parts: Sequence[Interval],
+    ) -> Step:
+        """Return the step that reads parts of a range."""
+        known_holes = self.bookmark.holes.get(range_name, [])
+        holes: list[Interval] = []
+        for part in parts:
+            holes += intervals.overlap(known_holes, part)
+        return Step(
+            range_name=range_name,
+            intervals=parts,
+            holes=holes,
+            is_first_load=self._is_first_load,
+            pages_per_hour=self.bookmark.pages_per_hour.get(range_name, 0),
+        )
 
     def _bounds(self) -> tuple[int, int]:
         """Return how many windows are read at once at most, and their most pages.
@@ -254,7 +291,8 @@ class ReplicationRun(Generic[PageT]):
         half = self.budget // 2
         most_pages = max(1, min(self._most_pages, half))
         readers = max(1, min(self.readers, most_pages // PAGES))
-        return readers, max(1, min(most_pages, half // readers))
+        most_of_each = half // readers
+        return readers, max(1, min(most_pages, most_of_each))
 
     def _take_out_later(
         self,
@@ -280,7 +318,10 @@ class ReplicationRun(Generic[PageT]):
                 since = end
                 last_harmless = end
             covered = self.bookmark.coverage.get(later)
-            if covered and covered[-1][1] > last_harmless:
+            if not covered:
+                continue
+            _, newest = covered[-1]
+            if newest > last_harmless:
                 has_changed |= self.bookmark.take_out(later, since)
         if has_changed:
             self.save()
@@ -288,56 +329,68 @@ class ReplicationRun(Generic[PageT]):
     def commit(
         self,
         range_name: str,
-        page: WindowPage[PageT],
+        item: WindowPage[PageT],
     ) -> None:
         """Cover a window, as all of its rows have been written, or note a hole.
 
         Args:
             range_name: The range.
-            page: The last page of the window, or the sign that it was left.
+            item: The last page of the window, or the sign that it was left.
         """
-        if page.page is None:
-            self.bookmark.add_hole(range_name, page.window)
-            self._add_hole(range_name, page)
+        if item.page is None:
+            self.bookmark.add_hole(range_name, item.window)
+            self._add_hole(range_name, item)
             return
-        until = self.complete_to() if self._end is None else self._end
-        if self.bookmark.cover(range_name, page.window, until):
-            self.has_completed = True
-            completed = self.completed.setdefault(range_name, [])
-            intervals.add(completed, page.window)
-            self.bookmark.most_pages = self._most_before
-            self._take_out_suspects(range_name)
+        until = self._common_end
+        if until is None:
+            until = self.complete_to()
+        if not self.bookmark.cover(range_name, item.window, until):
+            return
+        self.has_completed = True
+        completed = self.completed.setdefault(range_name, [])
+        intervals.add(completed, item.window)
+        self.bookmark.most_pages = self._most_pages_before
+        self._take_out_suspects(range_name)
 
     def _add_hole(
         self,
         range_name: str,
-        page: WindowPage[PageT],
+        item: WindowPage[PageT],
     ) -> None:
-        start, end = page.window
-        last = self.holes[-1] if self.holes else None
-        if last and last.range_name == range_name and last.interval[1] == start:
-            self.holes[-1] = last._replace(interval=(last.interval[0], end))
+        """Note a hole, or make the last one longer if it ends where this one begins."""
+        start, end = item.window
+        last = self._last_hole(range_name)
+        if last and last.end == start:
+            joined = (last.start, end)
+            self.holes[-1] = last._replace(interval=joined)
         else:
-            self.holes.append(Hole(range_name, page.window, page.error))
+            hole = Hole(range_name, item.window, item.error)
+            self.holes.append(hole)
+
+    def _last_hole(self, range_name: str) -> Hole | None:
+        """Return the newest hole, if it lies in this range."""
+        if not self.holes:
+            return None
+        last = self.holes[-1]
+        return last if last.range_name == range_name else None
 
     def _leave_newest(self, range_name: str) -> None:
         """Let the run end before the newest minutes if the API cannot return them yet.
 
         They are no hole then: the next run reads them with what has come since.
         """
-        last = self.holes[-1] if self.holes else None
-        if not last or last.range_name != range_name or last.interval[1] != self._until:
+        last = self._last_hole(range_name)
+        if not last or last.end != self._until or not self._has_read:
             return
-        start, end = last.interval
-        if end - start > _LONGEST_UNREADABLE or not self._has_read:
+        if last.end - last.start > _LONGEST_UNREADABLE:
             return
         if not self.may_be_too_new(last.error):
             return
         self.holes.pop()
-        holes = self.bookmark.holes
-        holes[range_name] = intervals.subtract(holes[range_name], last.interval)
-        self.unreadable_from = start
-        self._until = start
+        holes = self.bookmark.holes[range_name]
+        self.bookmark.holes[range_name] = intervals.subtract(holes, last.interval)
+        self.unreadable_from = last.start
+        self._until = last.start
 
     def newest_completed(self, range_name: str) -> Interval | None:
         """Return the newest interval of a range that this run has read completely.
@@ -364,8 +417,9 @@ class ReplicationRun(Generic[PageT]):
         return self._missing_seconds(self._until)
 
     def _missing_seconds(self, until: int) -> int:
+        requested = (self.scope.start, until)
         seconds = 0
         for name in self.scope.ranges_to_read:
-            for start, end in self._missing(name, (self.scope.start, until)):
+            for start, end in self._missing(name, requested):
                 seconds += end - start
         return seconds

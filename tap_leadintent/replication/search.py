@@ -61,9 +61,10 @@ class Search:
         Args:
             holes: Parts of what is unread, in UTC seconds since 1970.
         """
-        for window in [*self.ledger]:
+        for window in list(self.ledger):
+            whole = (window.start, window.end)
             parts: list[Interval] = []
-            for start, end in overlap(holes, (window.start, window.end)):
+            for start, end in overlap(holes, whole):
                 parts += self.equal_parts(start, end, 1)
             self.ledger.cut(
                 window,
@@ -90,11 +91,14 @@ class Search:
             The parts. While failures narrow the width, these are only as many as widen
             it again when they are read.
         """
-        count = max(count, ceil((end - start) / self.width))
-        most = None if self.width == self.widest else _READ_IN_A_ROW
-        return [*pairwise(equal_edges(start, end, count))][:most]
+        least = ceil((end - start) / self.width)
+        edges = equal_edges(start, end, max(count, least))
+        parts = list(pairwise(edges))
+        if self.width < self.widest:
+            return parts[:_READ_IN_A_ROW]
+        return parts
 
-    def is_new(self, seconds: int) -> bool:
+    def is_untried(self, seconds: int) -> bool:
         """Return whether nothing so long was read since failures narrowed the width.
 
         Args:
@@ -108,8 +112,11 @@ class Search:
         Args:
             window: The window, before its first request.
         """
-        most = 1 if self.is_new(window.seconds) else inf
-        return 0 if window.tries else min(window.max_retries, most)
+        if window.tries:
+            return 0
+        if self.is_untried(window.seconds):
+            return min(window.max_retries, 1)
+        return window.max_retries
 
     def note_read(self, window: Window) -> None:
         """Note that a window has been read.
@@ -125,7 +132,7 @@ class Search:
 
     def decide(self) -> None:
         """Cut or leave the windows that have failed, if all older ones are settled."""
-        for window in [*self.ledger]:
+        for window in list(self.ledger):
             if window.state is State.FAILED:
                 self._divide(window)
             if window.state not in {State.READ, State.LEFT}:
@@ -138,9 +145,7 @@ class Search:
         hole_start, hole_end = self._hole
         if hole_end != start:
             hole_start = start
-        # A window that fails beside a hole makes it twice as long, up to the limit.
-        beside = min(start - hole_start, _LONGEST_HOLE - (start - hole_start))
-        beside = max(beside, _MINUTE) if hole_start < start else 0
+        beside = _seconds_beside(start - hole_start)
         finest = 1 if window.records else _MINUTE
         if window.tries:
             self._narrow(window)
@@ -155,7 +160,8 @@ class Search:
         elif self.has_read or seconds <= 2 * _MINUTE:
             if not window.records:
                 # Its first page could not be read, so it may be too wide.
-                self.width = min(self.width, max(_MINUTE, -(-seconds // _PARTS)))
+                third = ceil(seconds / _PARTS)
+                self.width = min(self.width, max(_MINUTE, third))
                 self._read_in_a_row = 0
                 self._longest_read = 0
                 self.ledger.release(self.width)
@@ -165,7 +171,7 @@ class Search:
             self._ask_for(window, window.end - _MINUTE)
 
     def _is_asked_about(self, window: Window) -> bool:
-        return window in [question.about for question in self.ledger.questions]
+        return any(question.about is window for question in self.ledger.questions)
 
     def _ask_for(
         self,
@@ -219,7 +225,7 @@ class Search:
             window.state = State.FATAL
             return
         window.state = State.LEFT
-        self._hole = hole_start, window.end
+        self._hole = (hole_start, window.end)
         # The hole explains the failures, so it was not the width.
         self.width = self.widest
         self._longest_read = inf
@@ -229,14 +235,28 @@ class Search:
         window: Window,
         **how: int,
     ) -> None:
-        parts = window.seconds if window.seconds <= _FEW_SECONDS else _PARTS
+        is_brief = window.seconds <= _FEW_SECONDS
         ready = self.equal_parts(
             window.start,
             window.end,
-            parts,
+            window.seconds if is_brief else _PARTS,
         )
         self.ledger.cut(
             window,
             ready,
             **how,
         )
+
+
+def _seconds_beside(hole_seconds: int) -> int:
+    """Return how much is tried at once beside a hole; 0 if there is no hole.
+
+    If it fails, the hole is twice as long, but no longer than a hole may be.
+
+    Args:
+        hole_seconds: The length of the hole so far.
+    """
+    if not hole_seconds:
+        return 0
+    left = _LONGEST_HOLE - hole_seconds
+    return max(_MINUTE, min(hole_seconds, left))

@@ -17,7 +17,7 @@ are in UTC seconds since 1970.
 """
 
 from collections.abc import Sequence
-from math import ceil, inf
+from math import ceil
 
 from tap_leadintent.replication.caps import Caps, Ended, Verdict
 from tap_leadintent.replication.density import Density, samples
@@ -35,6 +35,9 @@ MOST_PAGES = 26
 """Pages after which an ordinary window is cut."""
 
 _HOUR = 3600
+
+_NEARLY_NOTHING = 1e-9
+"""Pages a second, where no density is known: a window is as long as it may be."""
 
 _PROBE_PAGES = 2
 """Pages after which a probe is cut, unless it is a part of a quiet interval."""
@@ -103,23 +106,27 @@ class Windows:
         self._search = Search(self.ledger, widest)
         self._density = Density(caps.page_size)
         self._search.plan_holes(step.holes)
-        unread = [*self.ledger.of(State.UNREAD)]
-        if most_pages < MOST_PAGES and step.pages_per_hour and unread:
+        unread = list(self.ledger.of(State.UNREAD))
+        if not unread:
+            return
+        first = unread[0]
+        if most_pages < MOST_PAGES and step.pages_per_hour:
             # Too few requests are left to find out how dense the records are.
             self._is_quiet = False
-            self._density.expect(unread[0].start, step.pages_per_hour / _HOUR)
+            pages_per_second = step.pages_per_hour / _HOUR
+            self._density.expect(first.start, pages_per_second)
         elif self._is_quiet:
             for window in unread:
                 self._probe(window, 1)
-        elif unread:
+        else:
             short = samples(
-                unread[0].start,
-                unread[0].end,
+                first.start,
+                first.end,
                 widest,
             )
             most = self._limited(_PROBE_PAGES)
             self.ledger.cut(
-                unread[0],
+                first,
                 short,
                 is_probe=True,
                 max_pages=most,
@@ -132,10 +139,12 @@ class Windows:
             The pages, at least 1 if any records were found; 0 if nothing is known.
         """
         front = self.ledger.front
-        if not front:
-            return ceil(self._density.before(LATEST) * _HOUR)
-        before = self._density.before(front.start)
-        return ceil(max(before, front.least_density) * _HOUR)
+        if front:
+            before = self._density.before(front.start)
+            density = max(before, front.least_density)
+        else:
+            density = self._density.before(LATEST)
+        return ceil(density * _HOUR)
 
     @property
     def limit(self) -> int:
@@ -170,7 +179,7 @@ class Windows:
             front = self.ledger.front
             if not front or front.state is State.FATAL:
                 return None
-            windows = [front] if is_full else [*self.ledger]
+            windows = [front] if is_full else list(self.ledger)
             self.ledger.close_questions()
             ready = self._first_ready(windows)
             # A list is given as it arrives, so its pages make room.
@@ -212,44 +221,59 @@ class Windows:
 
     def _plan(self, *, is_full: bool) -> bool:
         """Choose what becomes ready of what is unread; return whether anything does."""
-        unread = next(self.ledger.of(State.UNREAD), None)
-        if not unread or (is_full and unread is not self.ledger.front):
+        unread = self.ledger.oldest(State.UNREAD)
+        if not unread:
             return False
         density = self._density.before(unread.start)
         if is_full:
-            # Where no density is known, the window is as long as it may be.
-            density = max(density, unread.least_density, 1e-9)
-        elif self._must_wait(unread):
-            return False
-        # A window that was cut has shown that it is denser than what was read before.
-        elif unread.least_density and unread.least_density >= _MUCH_DENSER * density:
-            self._probe(unread, max(_PARTS, self.readers))
-            return True
-        elif self._search.is_new(unread.seconds):
-            density = density or 1e-9
-        if density:
+            if unread is not self.ledger.front:
+                return False
+            density = max(density, unread.least_density, _NEARLY_NOTHING)
             self._plan_ordinary(unread, density)
             return True
-        # Nothing was found before these intervals, so each is probed completely.
-        for each in [*self.ledger.of(State.UNREAD)]:
-            is_new = self._search.is_new(each.seconds)
-            if not is_new and not self._density.before(each.start):
-                self._probe(each, 1)
+        if self._must_wait(unread):
+            return False
+        # A window that was cut has shown that it is denser than what was read before.
+        if unread.least_density and unread.least_density >= _MUCH_DENSER * density:
+            self._probe(unread, max(_PARTS, self.readers))
+            return True
+        if self._search.is_untried(unread.seconds):
+            density = density or _NEARLY_NOTHING
+        if density:
+            self._plan_ordinary(unread, density)
+        else:
+            self._probe_where_nothing_was_found()
         return True
+
+    def _probe_where_nothing_was_found(self) -> None:
+        """Probe each unread interval completely before which nothing was found."""
+        for unread in list(self.ledger.of(State.UNREAD)):
+            if self._search.is_untried(unread.seconds):
+                continue
+            if not self._density.before(unread.start):
+                self._probe(unread, 1)
 
     def _must_wait(self, unread: Window) -> bool:
         """Return whether something that is read has to come back first."""
         for probe in self.ledger.of(State.REQUESTED):
             if probe.is_probe:
                 return True
-        oldest_failed = next(self.ledger.of(State.FAILED), None)
-        return oldest_failed is not None and oldest_failed.start < unread.start
+        oldest_failed = self.ledger.oldest(State.FAILED)
+        if not oldest_failed:
+            return False
+        return oldest_failed.start < unread.start
 
     def _plan_ordinary(
         self,
         unread: Window,
         density: float,
     ) -> None:
+        """Let the beginning of what is unread be an ordinary window.
+
+        Args:
+            unread: The oldest interval that is unread.
+            density: The pages a second that are expected there.
+        """
         seconds_left = 0
         for each in self.ledger.of(State.UNREAD):
             seconds_left += each.seconds
@@ -257,11 +281,14 @@ class Windows:
         # Where records come evenly, the last page would otherwise often be full, as if
         # the query had been capped.
         most = min(PAGES, max(1, self._most_pages / 2))
-        wanted = min(most, max(1, pages / self.readers)) - 0.15
-        seconds = max(self.rounding.shortest, int(wanted / density) + 1)
-        end = min(unread.end, unread.start + min(seconds, self._search.width))
+        pages_of_each = max(1, pages / self.readers)
+        wanted = min(most, pages_of_each) - 0.15
+        seconds = int(wanted / density) + 1
+        seconds = max(self.rounding.shortest, seconds)
+        seconds = min(self._search.width, seconds)
+        end = min(unread.end, unread.start + seconds)
         # One window shows whether all may be so long.
-        is_probe = self._search.is_new(end - unread.start)
+        is_probe = self._search.is_untried(end - unread.start)
         self.ledger.cut(
             unread,
             [(unread.start, end)],
@@ -274,6 +301,13 @@ class Windows:
         count: int,
         max_pages: int = _PROBE_PAGES,
     ) -> None:
+        """Cut a window into probes.
+
+        Args:
+            window: The window.
+            count: The least number of probes.
+            max_pages: Pages after which each is cut.
+        """
         parts = self._search.equal_parts(
             window.start,
             window.end,
@@ -287,7 +321,7 @@ class Windows:
             max_pages=most,
         )
 
-    def take(
+    def note_page(
         self,
         window: Window,
         page: Page,
@@ -314,20 +348,20 @@ class Windows:
         if isinstance(window, Question):
             self._answer(window)
         else:
-            window.shares += self._density.share(records, has_more=has_more)
+            window.fullness += self._density.fullness(records, has_more=has_more)
             if records and total == records:
                 self.rounding.note_first_page(window, page.fingerprint)
             if not has_more:
                 self._density.note(
                     window.start,
                     window.end,
-                    window.shares,
+                    window.fullness,
                 )
             elif self._is_too_long(window):
                 self._cut_long(window)
         self._judge()
 
-    def fail(
+    def note_failure(
         self,
         window: Window,
         error: BaseException,
@@ -353,11 +387,11 @@ class Windows:
         """Ask for the longest interval around a doubtful window, if it is longer."""
         if not self.range_name:
             # Nothing is wider than a list of all records.
-            self._caps.uncut = max(self._caps.uncut, window.records)
-            self._note_read(window)
+            self._note_capped(window)
             return
         seconds = _COMPARED * self._search.widest
-        end = max(window.end, min(self._now, window.end + seconds // 2))
+        middle_at_end = min(self._now, window.end + seconds // 2)
+        end = max(window.end, middle_at_end)
         wider = Question(
             end - seconds,
             end,
@@ -387,7 +421,7 @@ class Windows:
 
     def _judge(self) -> None:
         """Decide about the windows whose queries have ended."""
-        for window in [*self.ledger.of(State.DOUBTFUL)]:
+        for window in list(self.ledger.of(State.DOUBTFUL)):
             ended = Ended(
                 interval=(window.start, window.end),
                 total=window.records,
@@ -399,22 +433,30 @@ class Windows:
                 self._caps.note_end(self.range_name, ended)
                 self._note_read(window)
             elif verdict is Verdict.CAPPED and self._is_short(window):
-                self._caps.uncut = max(self._caps.uncut, window.records)
-                self._note_read(window)
+                self._note_capped(window)
             elif verdict is Verdict.CAPPED:
-                # A part that holds nearly all of it is cut soon.
-                most = self._limited(ceil(window.shares / _FEW_PARTS**2) + 1)
-                parts = self._search.equal_parts(
-                    window.start,
-                    window.end,
-                    _FEW_PARTS,
-                )
-                self.ledger.cut(
-                    window,
-                    parts,
-                    max_pages=most,
-                )
-                self._search.decide()
+                self._cut_capped(window)
+
+    def _cut_capped(self, window: Window) -> None:
+        """Cut a window whose query the API has ended too early."""
+        # A part that holds nearly all of it is cut soon.
+        pages = ceil(window.fullness / _FEW_PARTS**2) + 1
+        parts = self._search.equal_parts(
+            window.start,
+            window.end,
+            _FEW_PARTS,
+        )
+        self.ledger.cut(
+            window,
+            parts,
+            max_pages=self._limited(pages),
+        )
+        self._search.decide()
+
+    def _note_capped(self, window: Window) -> None:
+        """Let a window count as read that may lack records, as it cannot be cut."""
+        self._caps.uncut = max(self._caps.uncut, window.records)
+        self._note_read(window)
 
     def _note_read(self, window: Window) -> None:
         window.state = State.READ
@@ -426,17 +468,24 @@ class Windows:
 
     def _is_too_long(self, window: Window) -> bool:
         """Return whether a window is cut although another page is to come."""
-        reading = len([*self.ledger.of(State.READY, State.REQUESTED)])
-        is_idle = reading < self.readers and not any(self.ledger.of(State.UNREAD))
-        # Readers that have nothing else to do read its parts.
-        most = _LONGEST_IDLE if is_idle and not window.is_probe else inf
-        is_long = window.shares >= min(most, window.max_pages)
-        return is_long and not self._is_short(window)
+        most = window.max_pages
+        if not window.is_probe and self._has_idle_readers():
+            # They read its parts.
+            most = min(most, _LONGEST_IDLE)
+        return window.fullness >= most and not self._is_short(window)
+
+    def _has_idle_readers(self) -> bool:
+        """Return whether readers have nothing to request."""
+        if self.ledger.oldest(State.UNREAD):
+            return False
+        reading = list(self.ledger.of(State.READY, State.REQUESTED))
+        return len(reading) < self.readers
 
     def _cut_long(self, window: Window) -> None:
         """Cut a window that holds more pages than it may."""
         # At least one more page was to come.
-        window.least_density = (window.shares + 1) / window.seconds
+        least_pages = window.fullness + 1
+        window.least_density = least_pages / window.seconds
         if window.is_probe:
             # Now that a density is known, the rest is read by ordinary windows.
             self.ledger.release()

@@ -11,7 +11,7 @@ from tap_leadintent.config.settings import Settings
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Coverage, Interval
-from tap_leadintent.replication.plan import Scope, next_readings, take_out_due
+from tap_leadintent.replication.plan import Scope, next_readings, without_due
 from tap_leadintent.replication.run import OLDEST_SIGNAL
 from tap_leadintent.state_tool.bookmarks import HAS_TIMES, RANGES, format_problem
 from tap_leadintent.state_tool.describe import (
@@ -79,7 +79,7 @@ def describe_plan(
     for text in _describe_settings(stream, config):
         yield prefix + text
     before = bookmark.coverage
-    coverage = take_out_due(scope, before, bookmark.planned, now)
+    coverage = without_due(scope, before, bookmark.planned, now)
     # What the run reads counts as covered afterwards.
     readings = [] if scope.end is not None else next_readings(now, scope.lookback)
     for name in RANGES[stream]:

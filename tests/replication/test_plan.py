@@ -11,7 +11,7 @@ from tap_leadintent.replication.plan import (
     newest_common,
     next_readings,
     seconds_to_read_again,
-    take_out_due,
+    without_due,
 )
 
 HOUR = 3600
@@ -39,7 +39,7 @@ def kept(
         }
     )
     before = deepcopy(covered)
-    coverage = take_out_due(scope, covered, planned, now)
+    coverage = without_due(scope, covered, planned, now)
     assert covered == before, "to plan changes nothing"
     return coverage
 

@@ -274,9 +274,9 @@ def test_a_wider_window_is_tried_alone_after_failures() -> None:
         too_long = [window for window in batch if window.seconds > 9 * DAY]
         for window in batch:
             if window in too_long:
-                windows.fail(window, CutError(OSError()))
+                windows.note_failure(window, CutError(OSError()))
             else:
-                windows.take(window, EMPTY, 0)
+                windows.note_page(window, EMPTY, 0)
         refused.append(len(too_long))
     assert all(window.state is State.READ for window in windows.ledger)
     narrowed = refused.index(max(refused)) + 1

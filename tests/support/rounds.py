@@ -266,7 +266,7 @@ class _Play:
                 seen = sum(map(bool, arrived))
                 self.played.longest = max(self.played.longest, seen)
             window.pages.append(page)
-        self.windows.take(window, page, window.query.total)
+        self.windows.note_page(window, page, window.query.total)
 
 
 def least(records: int, server: Server) -> int:
