@@ -113,7 +113,14 @@ def _log_run(streams: Sequence[AnyStream], seconds: float) -> None:
 
 
 def _explain(cause: Exception) -> tuple[errors.StreamError, str]:
-    """Return the error to show of a stream, and where a bug is."""
+    """Return the error to show for a stream, and a traceback if it is a bug.
+
+    Args:
+        cause: What the stream has raised.
+
+    Returns:
+        The error, and the text that follows it in the log; empty if it is no bug.
+    """
     match cause:
         case errors.StreamError():
             return cause, ""

@@ -275,7 +275,7 @@ class LeadIntentStream(RunStream):
         try:
             with closing(self._pages()) as pages:
                 for page, range_name, interval in pages:
-                    rows = self._shaper.rows(page, range_name, interval)
+                    rows = self._page_shaper.rows(page, range_name, interval)
                     yield from rows
                     self.stats.records += len(rows)
                     # The next page may take long; the target need not wait for it.
@@ -337,15 +337,15 @@ class LeadIntentStream(RunStream):
         """Read one time range; see `_pages`."""
         has_read = False
         try:
-            with closing(self.replication.read(range_name)) as pages:
-                for page in pages:
-                    start, end = page.window
-                    if page.page:
+            with closing(self.replication.read(range_name)) as items:
+                for item in items:
+                    start, end = item.window
+                    if item.page:
                         has_read = True
                         interval = (start - OVERLAP_SECONDS, end)
-                        yield page.page, range_name, interval
-                    if page.is_last:
-                        self.replication.commit(range_name, page)
+                        yield item.page, range_name, interval
+                    if item.is_last:
+                        self.replication.commit(range_name, item)
                         progress.read_to = end
                         self.logger.debug("%s", progress)
                         self.checkpoint()
@@ -366,7 +366,7 @@ class LeadIntentStream(RunStream):
 
     @property
     def other_place(self) -> str:
-        """Why the state belongs to another address, environment or schema, if it does.
+        """Why the state belongs to another address, environment or schema; else empty.
 
         Other filters are about this stream alone, so the other streams can be read.
         """
@@ -403,7 +403,7 @@ class LeadIntentStream(RunStream):
             finding = Finding.CAPPED if self.is_incremental else Finding.CAPPED_LIST
             self.findings.note(finding, [counted(uncut, "record")])
         if self.stats.records:
-            self.findings.note(Finding.ABSENT_FIELDS, self._shaper.shaper.absent)
+            self.findings.note(Finding.ABSENT_FIELDS, self._page_shaper.shaper.absent)
         newest = self.unreadable_from
         if newest is not None:
             self.findings.note(Finding.UNREADABLE, [newest])
@@ -416,7 +416,7 @@ class LeadIntentStream(RunStream):
 
     @property
     def unreadable_from(self) -> str | None:
-        """From when on the API could not return anything yet, if that is so."""
+        """From when on the API could not return anything yet; None if it could."""
         if not self.is_incremental:
             return None
         instant = self.replication.unreadable_from
@@ -438,7 +438,7 @@ class LeadIntentStream(RunStream):
             )
 
     @cached_property
-    def _shaper(self) -> PageShaper:
+    def _page_shaper(self) -> PageShaper:
         shaper = RecordShaper(
             columns=self.effective_schema["properties"],
             key_properties=self.primary_keys,
@@ -478,7 +478,7 @@ class LeadIntentStream(RunStream):
         Raises:
             StreamError: Records have no key, or windows could not be read.
         """
-        left_out = describe_left_out(self.findings, self._shaper.left_out)
+        left_out = describe_left_out(self.findings, self._page_shaper.left_out)
         problems = list(left_out)
         if self.is_incremental and self.replication.holes:
             holes = describe_holes(self.replication.holes, self.settings.start)
@@ -497,7 +497,7 @@ class LeadIntentStream(RunStream):
         api = Endpoint(self.client, only_first=True)
         with closing(read_list(api, self.bookmark.caps)) as pages:
             page = next(pages)
-        rows = self._shaper.rows(page, "", (0, self.run_began))
+        rows = self._page_shaper.rows(page, "", (0, self.run_began))
         for row in rows[:1]:
             self.messages_for(row)
         self._raise_for_missing()

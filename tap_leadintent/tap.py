@@ -40,13 +40,13 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
 
     @override
     def discover_streams(self) -> list[AnyStream]:
-        values = Settings.of(self.config)
-        concurrency = values.concurrency
+        settings = Settings.of(self.config)
+        concurrency = settings.concurrency
         # Requests of a stream that failed are not waited for. They may hang and keep
         # their connections, so there are twice as many as a stream needs.
-        session = new_session(values.base_url, 2 * concurrency)
-        agent = values.user_agent or f"{TAP_NAME}/{self.plugin_version}"
-        authorization = f"Bearer {values.api_key}"
+        session = new_session(settings.base_url, 2 * concurrency)
+        agent = settings.user_agent or f"{TAP_NAME}/{self.plugin_version}"
+        authorization = f"Bearer {settings.api_key}"
         session.headers["User-Agent"] = agent
         session.headers["Authorization"] = authorization
         run_context = RunContext(
@@ -55,16 +55,16 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
             traffic=Traffic(
                 self.limits,
                 concurrency,
-                values.max_requests_per_minute,
+                settings.max_requests_per_minute,
             ),
             clock=ServerClock(self.logger),
             interruption=self.interruption,
         )
         streams: list[AnyStream] = []
         for stream_class in STREAMS:
-            stream = stream_class(self, run_context, values)
+            stream = stream_class(self, run_context, settings)
             streams.append(stream)
-        if values.load_receipts:
+        if settings.load_receipts:
             streams.append(Loads(self, run_context))
         return streams
 

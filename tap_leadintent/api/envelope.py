@@ -18,7 +18,7 @@ import msgspec
 from tap_leadintent.api.page import Page
 
 _ERRORS = {"error", "errors"}
-"""Fields that hold an error, if there is one."""
+"""Fields that hold an error; without one they are empty."""
 
 _NOTHING = {
     "",

@@ -155,7 +155,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _status_of_tunnel(causes: list[BaseException]) -> int | None:
-    """Return the status with which a proxy has refused a connection, if one has."""
+    """Return the status with which a proxy has refused a connection; else None."""
     for cause in causes:
         if not isinstance(cause, OSError):
             continue

@@ -141,13 +141,27 @@ _ENDED_EARLY = (ConnectionError, IncompleteRead, ssl.SSLEOFError)
 """With the error of urllib3 for a chunk without its length."""
 
 NOTHING = Action(0)
+"""Nothing helps: the stream ends, and the second one that fails so ends the run."""
+
 RETRY = Action.RETRY
+
 BUSY = RETRY | Action.PAUSE_ALL
+"""The server wants fewer requests."""
+
 SLOW = RETRY | Action.CUT
+"""The server could not answer, perhaps because it was asked for too much."""
+
 DOWN = BUSY | Action.CUT
+"""The server is down or overloaded, which cannot be told apart."""
+
 REFUSED = Action.RESTART | Action.CHANGE_RANGE | Action.CUT
+"""The server does not accept the cursor or the time range."""
+
 FORBIDDEN = Action.LEAVE_STREAM | Action.CHANGE_RANGE
+"""The key may not read the endpoint, or not so far back."""
+
 UNREACHABLE = RETRY | Action.END_RUN
+"""There is no connection."""
 
 SUCCESS = range(200, 300)
 """The statuses of a page."""

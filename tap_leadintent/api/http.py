@@ -150,7 +150,7 @@ class Client:
             StoppedError: The page is not wanted any more.
         """
         request = _Request(fields, after, stopped, max_retries)
-        page, seconds = self._fetch(request)
+        page, seconds = self._send_until_page(request)
         odd = self.siblings.judge(
             [page],
             is_first=request.is_first,
@@ -158,7 +158,7 @@ class Client:
         )
         if odd:
             with self.run_context.doubts.one_at_a_time(stopped) as may_ask:
-                page, seconds = self._settle(
+                page, seconds = self._ask_again(
                     page,
                     seconds,
                     request,
@@ -169,7 +169,7 @@ class Client:
         self._outcomes.note_page()
         return page
 
-    def _settle(
+    def _ask_again(
         self,
         page: Page,
         seconds: float,
@@ -182,7 +182,7 @@ class Client:
         Returns:
             The page, and how many seconds its request took.
         """
-        run = self.run_context
+        run_context = self.run_context
         answers = [page]
         retries = min(self.retries.most, request.max_retries)
         most = 1 + max(2, int(retries))
@@ -195,18 +195,18 @@ class Client:
             if not odd:
                 return answers[-1], seconds
             if len(answers) == 1 and may_ask:
-                run.doubts.count()
+                run_context.doubts.count()
             error = _page_differs(odd)
             if len(answers) == most:
                 tries = counted(most, "attempt")
                 raise error.changed(detail=f"gave up after {tries}: {error.detail}")
-            pause = run.limits.backoff(len(answers))
+            pause = run_context.limits.backoff(len(answers))
             if len(answers) > 1:
                 self.retries.log(error, len(answers) + 1, most, pause)
-            page, seconds = self._fetch(request, pause)
+            page, seconds = self._send_until_page(request, pause)
             answers.append(page)
 
-    def _fetch(
+    def _send_until_page(
         self,
         request: _Request,
         pause: float = 0.0,
@@ -242,27 +242,27 @@ class Client:
         The error is not raised here, as its traceback would hold the response.
         """
         body = self._body_of(request)
-        run = self.run_context
+        run_context = self.run_context
         sent_at = time.time()
-        began = run.limits.monotonic()
+        began = run_context.limits.monotonic()
         try:
             response, content = exchange(
-                run.session,
+                run_context.session,
                 requests.Request("POST", self.url, json=body),
                 self.timeout,
-                run.limits,
+                run_context.limits,
             )
         except (requests.RequestException, HTTPError, TooLargeError) as error:
             return explain_no_response(
                 error,
                 self.url,
                 self.timeout,
-                self._circumstances(body),
+                self._note_failure(body),
             )
-        seconds = run.limits.monotonic() - began
+        seconds = run_context.limits.monotonic() - began
         self._measure(response, seconds)
         date = parse_http_date(response.headers.get("Date", ""))
-        server_time = run.clock.note(date, sent_at, seconds)
+        server_time = run_context.clock.note(date, sent_at, seconds)
         page, problem = self._read(response, content, is_first=request.is_first)
         if page is not None:
             return page
@@ -275,7 +275,7 @@ class Client:
             stream=self.tags[Tag.STREAM],
             problem=problem,
             is_incomplete=response.status_code == requests.codes.accepted,
-            circumstances=self._circumstances(body),
+            circumstances=self._note_failure(body),
         )
 
     def _body_of(self, request: _Request) -> dict[str, Any]:
@@ -316,7 +316,7 @@ class Client:
             return None, "the API is not ready"
         return page, ""
 
-    def _circumstances(self, body: Fields) -> Circumstances:
+    def _note_failure(self, body: Fields) -> Circumstances:
         """Note that a request has failed, and return what others have shown."""
         return Circumstances(
             has_succeeded=self.run_context.traffic.has_succeeded,

@@ -173,8 +173,8 @@ class Siblings:
                 return sorted(names)
             if envelope.failure:
                 self._odd_names.add(envelope.failure)
-            envelopes = [read_envelope(each, is_first=is_first) for each in same]
-            self._forget_varying(envelopes)
+            for other in same[:-1]:
+                self._forget_varying(read_envelope(other, is_first=is_first), envelope)
             for key in odd:
                 self._accept(key, envelope, is_asked=may_ask)
             self._learn(envelope, page)
@@ -302,16 +302,13 @@ class Siblings:
                 self._odd_names.add(name)
             self._known[key] = frozenset()
 
-    def _forget_varying(self, same: Sequence[Envelope]) -> None:
+    def _forget_varying(self, one: Envelope, other: Envelope) -> None:
         """Let values mean nothing that differ between answers with the same records."""
-        *others, last = same
-        for other in others:
-            keys = other.fields.keys() | last.fields.keys()
-            for key in keys:
-                if other.claims(key) == last.claims(key):
-                    continue
-                if key in self._known or len(self._known) < _MOST_PATHS:
-                    self._known[key] = frozenset()
+        for key in one.fields.keys() | other.fields.keys():
+            if one.claims(key) == other.claims(key):
+                continue
+            if key in self._known or len(self._known) < _MOST_PATHS:
+                self._known[key] = frozenset()
 
     def _learn(self, envelope: Envelope, page: Page) -> None:
         """Note what an answer says that counts."""

@@ -158,7 +158,7 @@ class Traffic:
         self.has_succeeded = False
         """Whether a request has got a page."""
         self.last_failure: tuple[int | None, Reason | None] | None = None
-        """Why the last stream failed, if one has."""
+        """Status and reason of the last stream that failed; None before that."""
 
     def at_once(self) -> int:
         """Return how many requests may be in flight now."""

@@ -71,8 +71,8 @@ class Bookmark:
     """What the queries of the stream have shown."""
 
     problem: str | None = None
-    """Why the stream is read from scratch although there is a state, if it is. It may
-    quote the state, at any length."""
+    """Why the state cannot be used, so that the stream is read from scratch; else None.
+    It may quote the state, at any length."""
 
     @classmethod
     def read(

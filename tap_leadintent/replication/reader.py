@@ -34,7 +34,7 @@ with more pages that are not full, and save hardly any time."""
 
 
 class WindowPage(NamedTuple, Generic[PageT]):
-    """What was read or left, in order."""
+    """A page of a window, or a sign that the window was left."""
 
     window: Interval
     """The interval of the window, in UTC seconds since 1970."""
