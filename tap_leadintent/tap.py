@@ -25,7 +25,21 @@ from tap_leadintent.streams import STREAMS
 
 
 class TapLeadIntent(SingerTap[AnyStream]):
-    """Singer tap for the buying-intent leads and monitored accounts API."""
+    """Singer tap for the buying-intent leads and monitored accounts API.
+
+    A program that uses it passes the settings, and for a run also a catalog and the
+    state of the last run. Until `sync_all`, no request is sent:
+
+        >>> tap = TapLeadIntent(
+        ...     config={
+        ...         "base_url": "https://api.example.com",
+        ...         "api_key": "key-of-your-organization",
+        ...         "start_date": "2026-01-01",
+        ...     },
+        ... )
+        >>> tap.streams["leads"].primary_keys
+        ('id',)
+    """
 
     name = TAP_NAME
     see_also = """\b

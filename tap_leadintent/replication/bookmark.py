@@ -44,7 +44,18 @@ class _Interval(msgspec.Struct):
 
 @dataclass
 class Bookmark:
-    """A stream's state: what has been read and written, and as of when."""
+    """A stream's state: what has been read and written, and as of when.
+
+    An interval is covered up to the instant to which a response can be complete:
+
+        >>> bookmark = Bookmark.read([])
+        >>> bookmark.cover("date_found", (0, 3600), until=1800)
+        True
+        >>> bookmark.coverage
+        {'date_found': [(0, 1800)]}
+        >>> bookmark.to_state()[0]
+        {'planned': '1970-01-01T00:30:00Z'}
+    """
 
     place: Mapping[str, str] = field(default_factory=dict)
     """What is known of the place that the state belongs to; see `config/place.py`."""

@@ -20,7 +20,14 @@ _SHORTEST_PERIOD = 450
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """What is to be read; instants are in UTC seconds since 1970."""
+    """What is to be read; instants are in UTC seconds since 1970.
+
+    A run with an end reads the first range alone:
+
+        >>> scope = Scope(ranges=["date_found", "latest_signal"], start=0, end=3600)
+        >>> scope.ranges_to_read, scope.until(now=9999)
+        (['date_found'], 3600)
+    """
 
     ranges: Sequence[str] = ()
     """The time ranges of the stream."""

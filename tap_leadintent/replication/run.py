@@ -56,7 +56,8 @@ class ReplicationRun(Generic[PageT]):
 
     Call `begin`; then iterate over `read` for each range of `passes` in turn, write the
     rows of each page, and call `commit` after the last page of a window; then call
-    `end`. In between, the bookmark always says what has been read and written.
+    `end`. In between, the bookmark always says what has been read and written. The
+    docstring of the folder has an example.
     """
 
     api: Api[PageT]

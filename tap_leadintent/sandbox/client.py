@@ -14,6 +14,15 @@ _TIMEOUT = 60
 class Sandbox:
     """A running sandbox.
 
+    It returns what a test inserts beside its own records, and fails as it is told:
+
+        >>> with running_sandbox("--clock", "2026-03-01T00:00:00Z") as sandbox:
+        ...     sandbox.insert("leads", {"id": "ada", "full_name": "Ada Best"})
+        ...     sandbox.advance(3600)
+        ...     sandbox.faults({"kind": "status", "status": 503, "times": 2})
+        ['ada']
+        '2026-03-01T01:00:00Z'
+
     Attributes:
         url: Its address, which the tap takes as `base_url`.
     """
@@ -126,6 +135,11 @@ def running_sandbox(*arguments: str) -> Iterator[Sandbox]:
 
     Raises:
         RuntimeError: It did not start.
+
+    Examples:
+        >>> with running_sandbox("--leads", "5") as sandbox:
+        ...     len(sandbox.records("leads"))
+        5
     """
     command = [
         sys.executable,

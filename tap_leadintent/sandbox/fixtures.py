@@ -3,6 +3,16 @@
 Put this into the `conftest.py` at the top of your tests:
 
     pytest_plugins = ["tap_leadintent.sandbox.fixtures"]
+
+A test then takes the fixtures that it needs:
+
+    from tap_leadintent.tap import TapLeadIntent
+
+    def test_a_lead_is_loaded(leadintent_sandbox, leadintent_config):
+        leadintent_sandbox.insert("leads", {"id": "ada", "full_name": "Ada Best"})
+        settings = {**leadintent_config, "start_date": "2025-06-01"}
+        leads = TapLeadIntent(config=settings).streams["leads"]
+        assert "ada" in {lead["id"] for lead in leads.get_records(None)}
 """
 
 from collections.abc import Iterator
