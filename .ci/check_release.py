@@ -1,8 +1,8 @@
 """Check what a release would publish: `python .ci/check_release.py dist`.
 
 The wheel contains the files of the package that git knows, and nothing else. Installed
-alone into a new environment, its commands work; with `--demo`, so does the demo. This
-script needs uv and git.
+alone into a new environment, its commands work; with `--demo`, so does the demo. The
+sdist can be installed, too. This script needs uv and git.
 """
 
 import argparse
@@ -29,9 +29,10 @@ def main() -> None:
     version = wheel.name.split("-")[1]
     if arguments.tag and arguments.tag != f"v{version}":
         sys.exit(f"the tag is {arguments.tag}, but the version is {version}")
-    _find_one(arguments.folder, f"{PACKAGE}-{version}.tar.gz")
+    sdist = _find_one(arguments.folder, f"{PACKAGE}-{version}.tar.gz")
     _check_contents(wheel, version)
     with TemporaryDirectory() as folder:
+        _check_sdist(sdist, Path(folder), version)
         _check_commands(wheel, Path(folder), version)
         if arguments.demo:
             _check_demo(wheel, Path(folder))
@@ -55,11 +56,24 @@ def _check_contents(wheel: Path, version: str) -> None:
         sys.exit(f"{wheel.name} lacks {lacks}, and has {has} beside the package")
 
 
+def _check_sdist(sdist: Path, folder: Path, version: str) -> None:
+    tap = _install(sdist, folder / "from_sdist") / "tap-leadintent"
+    printed = _run(tap, "--version", folder=folder)
+    if version not in printed:
+        sys.exit(f"{sdist.name} installs {printed}")
+
+
+def _install(package: Path, environment: Path) -> Path:
+    """Install a package into a new environment, and return where its programs are."""
+    folder = environment.parent
+    _run("uv", "venv", "--quiet", environment, folder=folder)
+    python = environment / "bin" / "python"
+    _run("uv", "pip", "install", "--quiet", "--python", python, package, folder=folder)
+    return python.parent
+
+
 def _check_commands(wheel: Path, folder: Path, version: str) -> None:
-    programs = folder / "environment" / "bin"
-    _run("uv", "venv", "--quiet", programs.parent, folder=folder)
-    python = programs / "python"
-    _run("uv", "pip", "install", "--quiet", "--python", python, wheel, folder=folder)
+    programs = _install(wheel, folder / "environment")
     tap = programs / "tap-leadintent"
     about = json.loads(_run(tap, "--about", "--format=json", folder=folder))
     if (about["name"], about["version"]) != ("tap-leadintent", version):
