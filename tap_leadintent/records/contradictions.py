@@ -15,7 +15,6 @@ from tap_leadintent.times import field_at, format_instant, time_at, utc_timestam
 Paths = Mapping[str, Sequence[str]]
 """For the name of a request field, the path of the record's field that it restricts."""
 
-
 _Filter: TypeAlias = tuple[str, Sequence[str], set[str]]
 """The name of a filter, the path of its field, and the values that it lets through."""
 
@@ -39,10 +38,12 @@ class Contradictions:
         self._time_fields = time_fields
         self._filters: list[_Filter] = []
         for name, path in filtered_fields.items():
-            values = filters.get(name) or ()
-            accepted = {str(value).casefold() for value in values}
+            accepted = set[str]()
+            for value in filters.get(name) or ():
+                accepted.add(str(value).casefold())
             if accepted:
-                self._filters.append((name, path, accepted))
+                restriction = (name, path, accepted)
+                self._filters.append(restriction)
 
     def check(
         self,
@@ -75,7 +76,9 @@ def _has_other_value(
     """Return whether a record has a text in a field that is not accepted there."""
     for record in records:
         value = field_at(path, record)
-        if isinstance(value, str) and value.casefold() not in accepted:
+        if not isinstance(value, str):
+            continue
+        if value.casefold() not in accepted:
             return True
     return False
 

@@ -71,9 +71,9 @@ class Duplicates:
         """
         remaining: list[Record] = []
         hashes = self.check(records, raw)
-        for record, (key, content) in zip(records, hashes, strict=True):
-            is_new = self._remember(key, content)
-            if is_new:
+        for record, hashed in zip(records, hashes, strict=True):
+            key, content = hashed
+            if self._remember(key, content):
                 remaining.append(record)
         return remaining
 
@@ -139,5 +139,9 @@ class Duplicates:
 
 def _differing_fields(record: Record, other: Record) -> list[str]:
     """Return the names of the fields whose values differ."""
-    names = record.keys() | other.keys()
-    return [name for name in names if record.get(name) != other.get(name)]
+    differing: list[str] = []
+    for name in record.keys() | other.keys():
+        value = record.get(name)
+        if value != other.get(name):
+            differing.append(name)
+    return differing

@@ -54,7 +54,8 @@ class PageShaper:
         records = decoded.records
         if decoded.is_repaired:
             self.findings.note(Finding.REPAIRED)
-        self.findings.note(Finding.BROKEN, [""] * decoded.broken)
+        broken = [""] * decoded.broken
+        self.findings.note(Finding.BROKEN, broken)
         if page.lacks_has_more:
             self.findings.note(Finding.NO_HAS_MORE)
         self.findings.note(Finding.ENVELOPE, page.other_fields)

@@ -182,8 +182,10 @@ class RecordShaper:
                     shaped[name] = canonical_json(value)
                 elif not self._deselected.removes(name):
                     self._findings.note(Finding.MISMATCH, [name])
+            elif coerced is value:
+                continue
             # Times are the only texts that conversion changes.
-            elif coerced is not value and isinstance(value, str) and is_finer(value):
+            elif isinstance(value, str) and is_finer(value):
                 replaced[name] = value
         return replaced
 

@@ -99,7 +99,11 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         self._matched = 0
         self._applied = 0
 
-    def applies_to(self, query: Query, page: Page) -> bool:
+    def applies_to(
+        self,
+        query: Query,
+        page: Page,
+    ) -> bool:
         """Return whether the fault affects a request, and count the request."""
         if self._applied == self.times:
             return False
@@ -130,7 +134,11 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         }
         return places[self.pages]
 
-    async def respond(self, query: Query, page: Page) -> Response:
+    async def respond(
+        self,
+        query: Query,
+        page: Page,
+    ) -> Response:
         """Return the response that the fault makes of a page.
 
         Raises:
@@ -138,8 +146,9 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         """
         match self.kind:
             case "status":
-                is_text = isinstance(self.body, str)
-                text = self.body if is_text else json.dumps(self.body)
+                text = self.body
+                if not isinstance(text, str):
+                    text = json.dumps(text)
                 return self._response(text)
             case "page":
                 text = page.encode().decode()
@@ -180,7 +189,9 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
         if query.range == EVER:
             return False
         start, _ = query.range
-        return start < query.records.now - int(self.days * DAY)
+        kept = int(self.days * DAY)
+        earliest = query.records.now - kept
+        return start < earliest
 
     def _changed(self, query: Query, page: Page) -> Page:
         """Return the page as an API would that errs without saying so."""
@@ -195,8 +206,9 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True)
                 bodies = page.bodies[:remaining]
                 page = Page(bodies, after)
             case "two_sheets":
-                first_again = _merged(page.bodies[:1], {"sheet": _OTHER_SHEET})
-                bodies = page.bodies + first_again
+                record = page.bodies[:1]
+                record_again = _merged(record, {"sheet": _OTHER_SHEET})
+                bodies = page.bodies + record_again
                 page = Page(bodies, page.next)
             case "first_signals" if query.axis == "found" and query.range != EVER:
                 bodies = list(map(query.records.first_body, query.entries))

@@ -17,9 +17,11 @@ def _office(share: float) -> float:
 def _bursts(share: float) -> float:
     burst, inside = divmod(share * 10, 1)
     if inside < _IN_BURSTS:
-        return (burst + inside / 9) / 10
-    later = inside - _IN_BURSTS
-    return (burst + (0.1 + later * 9)) / 10
+        part_of_tenth = inside / 9
+    else:
+        later = inside - _IN_BURSTS
+        part_of_tenth = 0.1 + later * 9
+    return (burst + part_of_tenth) / 10
 
 
 def _import(share: float) -> float:

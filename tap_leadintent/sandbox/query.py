@@ -3,7 +3,7 @@
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from tap_leadintent.sandbox.endpoints import ENDPOINTS, Axis, Endpoint
 from tap_leadintent.sandbox.records import Entry
 from tap_leadintent.sandbox.times import parse_time
-from tap_leadintent.sandbox.world import StreamRecords
+from tap_leadintent.sandbox.world import Row, StreamRecords
 
 _FAR = 1 << 62
 EVER = (-_FAR, _FAR)
@@ -56,7 +56,7 @@ def _body_type(endpoint: Endpoint) -> type[msgspec.Struct]:
     return msgspec.defstruct(endpoint.stream, fields)
 
 
-_BODIES = {stream: _body_type(endpoint) for stream, endpoint in ENDPOINTS.items()}
+_BODIES = {name: _body_type(endpoint) for name, endpoint in ENDPOINTS.items()}
 """The type of the request body of each stream."""
 
 
@@ -94,7 +94,11 @@ class Query:
         entries: The records of the page that was found last.
     """
 
-    def __init__(self, records: StreamRecords, body: object) -> None:
+    def __init__(
+        self,
+        records: StreamRecords,
+        body: object,
+    ) -> None:
         """Check a request body and read it.
 
         Raises:
@@ -110,13 +114,11 @@ class Query:
         self.range = EVER
         self._read_range(given)
         self.filters: dict[str, set[str]] = {}
-        for name, path in endpoint.filters.items():
-            accepted = set(getattr(given, name))
-            if accepted:
-                self.filters[path] = accepted
+        self._read_filters(given)
+        # A set has another order in each process.
         filters: list[tuple[str, list[str]]] = []
-        for path in sorted(self.filters):
-            values = sorted(self.filters[path])
+        for path, accepted in sorted(self.filters.items()):
+            values = sorted(accepted)
             filters.append((path, values))
         self._bound_to = (
             endpoint.stream,
@@ -145,16 +147,26 @@ class Query:
     def _read_range(self, given: Any) -> None:  # noqa: ANN401 - the type is made above
         """Read the time range of a body."""
         ranges = self.records.endpoint.ranges
-        names = [name for name in ranges if getattr(given, name) is not UNSET]
-        if len(names) > 1:
-            choice = " or ".join(names)
-            raise ValueError(f"give either {choice}, not both")
-        for name in names:
+        bounds_by_name: dict[str, _Range] = {}
+        for name in ranges:
             bounds = getattr(given, name)
+            if bounds is not UNSET:
+                bounds_by_name[name] = bounds
+        if len(bounds_by_name) > 1:
+            choice = " or ".join(bounds_by_name)
+            raise ValueError(f"give either {choice}, not both")
+        for name, bounds in bounds_by_name.items():
             start = parse_time(bounds.start_time)
             end = parse_time(bounds.end_time)
             self.axis = ranges[name]
             self.range = (start, end)
+
+    def _read_filters(self, given: Any) -> None:  # noqa: ANN401 - the type is made above
+        """Read the list filters of a body. An empty one restricts nothing."""
+        for name, path in self.records.endpoint.filters.items():
+            accepted = set(getattr(given, name))
+            if accepted:
+                self.filters[path] = accepted
 
     def _read_cursor(self, text: str) -> Cursor:
         payload = text.removeprefix(_HEAD).removesuffix(_TAIL)
@@ -169,20 +181,8 @@ class Query:
 
     def page(self) -> "Page":
         """Return the page that begins at the cursor."""
-        start, end = self.range
         rows = self.records.rows(self.axis)
-        low = bisect_left(rows, (start,))
-        high = bisect_left(rows, (end + 1,))
-        if self.cursor.after is not None:
-            time, name = self.cursor.after
-            if self.newest:
-                high = bisect_left(rows, (time, name), low, high)
-            else:
-                just_after = f"{name}\0"
-                low = bisect_left(rows, (time, just_after), low, high)
-        order = range(low, high)
-        if self.newest:
-            order = order[::-1]
+        order = self._places_after_cursor(rows)
         self.entries = []
         bodies: list[bytes] = []
         last = self.cursor.after
@@ -199,6 +199,24 @@ class Query:
             bodies.append(body)
             last = (time, name)
         return Page(bodies, "")
+
+    def _places_after_cursor(self, rows: list[Row]) -> Sequence[int]:
+        """Return where the records after the cursor are in rows, in their order."""
+        start, end = self.range
+        low = bisect_left(rows, (start,))
+        high = bisect_left(rows, (end + 1,))
+        if self.cursor.after is not None:
+            time, name = self.cursor.after
+            if self.newest:
+                last = (time, name)
+                high = bisect_left(rows, last, low, high)
+            else:
+                just_after = (time, f"{name}\0")
+                low = bisect_left(rows, just_after, low, high)
+        places = range(low, high)
+        if self.newest:
+            return places[::-1]
+        return places
 
     def _matches(self, body: bytes) -> bool:
         """Return whether a record, given as JSON, passes all filters."""

@@ -187,21 +187,35 @@ class RecordBuilder:
             "company": employer,
             "sheet": self._any_sheet(),
             "signal": signal,
-            "qualification": {
-                "status": "qualified",
-                "reason": f"{employer['name']} {signal['summary']}",
-                "reasoning": self._text(27),
-                "references": self._references(employer["domain"]),
-            },
-            "score": {
-                "value": value if self.rng.randrange(10) else value + 0.5,
-                "fit": "high" if value >= _HIGH_SCORE else "medium",
-                "reasoning": self._text(5),
-            },
+            "qualification": self._qualification(employer, signal),
+            "score": self._score(value),
         }
         if self.rng.randrange(10):
             fields["title"] = self.rng.choice(_WORDS["titles"])
         return fields
+
+    def _qualification(
+        self,
+        employer: dict[str, Any],
+        signal: dict[str, Any],
+    ) -> dict[str, Any]:
+        company = employer["name"]
+        summary = signal["summary"]
+        return {
+            "status": "qualified",
+            "reason": f"{company} {summary}",
+            "reasoning": self._text(27),
+            "references": self._references(employer["domain"]),
+        }
+
+    def _score(self, value: int) -> dict[str, Any]:
+        is_high = value >= _HIGH_SCORE
+        has_fraction = self.rng.randrange(10) == 0
+        return {
+            "value": value + 0.5 if has_fraction else value,
+            "fit": "high" if is_high else "medium",
+            "reasoning": self._text(5),
+        }
 
     def _references(self, domain: str) -> list[dict[str, Any]]:
         references: list[dict[str, Any]] = []

@@ -50,7 +50,11 @@ class StreamRecords:
         now: The time of the clock, in microseconds since 1970.
     """
 
-    def __init__(self, endpoint: Endpoint, options: Options) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        options: Options,
+    ) -> None:
         """Generate the records of the start."""
         self.endpoint = endpoint
         self.entries: dict[str, Entry] = {}
@@ -82,12 +86,7 @@ class StreamRecords:
         rng = Random(f"{self._seed}:{stream}:{index}")
         name = draw_id(rng, stream)
         found = self._draw_found(index, rng)
-        latest = found
-        if self._is_by_signal:
-            lag = MINUTE + rng.expovariate(1 / _USUAL_LAG)
-            if rng.random() < _OLD_SIGNAL:
-                lag = rng.uniform(30, 60) * DAY
-            latest = _truncate(found - int(lag), rng)
+        latest = self._draw_latest(found, rng)
         entry = Entry(name, index, found, latest)
         changes = self._changes(rng, found)
         return entry, changes
@@ -104,6 +103,15 @@ class StreamRecords:
             found = self._start + int(intervals * self._interval)
             earliest = self._start + 1
         return max(earliest, _truncate(found, rng))
+
+    def _draw_latest(self, found: int, rng: Random) -> int:
+        """Return the latest time of a record that appears at an instant."""
+        if not self._is_by_signal:
+            return found
+        lag = MINUTE + rng.expovariate(1 / _USUAL_LAG)
+        if rng.random() < _OLD_SIGNAL:
+            lag = rng.uniform(30, 60) * DAY
+        return _truncate(found - int(lag), rng)
 
     def _changes(
         self,
