@@ -54,11 +54,13 @@ class PageShaper:
         records = decoded.records
         if decoded.is_repaired:
             self.findings.note(Finding.REPAIRED)
-        broken = [""] * decoded.broken
-        self.findings.note(Finding.BROKEN, broken)
+        if decoded.broken:
+            nameless = [""] * decoded.broken
+            self.findings.note(Finding.BROKEN, nameless)
         if page.lacks_has_more:
             self.findings.note(Finding.NO_HAS_MORE)
-        self.findings.note(Finding.ENVELOPE, page.other_fields)
+        if page.other_fields:
+            self.findings.note(Finding.ENVELOPE, page.other_fields)
         # Before repeated records are left out, or nothing may be left to compare.
         self.contradictions.check(
             records,

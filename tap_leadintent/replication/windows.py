@@ -168,6 +168,13 @@ class Windows:
     def next(self, *, is_full: bool = False) -> Window | None:
         """Choose what is requested next.
 
+        What is ready comes first, see `_order`. If nothing is, the first of these that
+        applies makes something ready:
+
+        * the oldest window is doubtful, so it is compared with a wider query;
+        * something is unread, and nothing has to come back first;
+        * another window is doubtful.
+
         Args:
             is_full: Whether so much waits that only the oldest window is read on.
 

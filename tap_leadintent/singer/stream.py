@@ -59,27 +59,6 @@ class SingerStream(Stream):
     """The column of the fields that have no column of their own. If it is empty, they
     are dropped when records are flattened."""
 
-    def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
-        """Return a function that fits flat records to columns.
-
-        A stream may override it to check types, or to fill `extra_column`.
-
-        Args:
-            columns: The schema of each column, by the column's name.
-
-        Returns:
-            A function from records to records that have no other columns.
-        """
-
-        def shape(records: list[Record]) -> list[Record]:
-            shaped: list[Record] = []
-            for record in records:
-                row = {name: record[name] for name in record if name in columns}
-                shaped.append(row)
-            return shaped
-
-        return shape
-
     def __init__(self, tap: Tap) -> None:
         """Create the stream for a run.
 
@@ -123,6 +102,27 @@ class SingerStream(Stream):
             that they cover have been emitted.
         """
         return {}
+
+    def shaper_for(self, columns: Record) -> Callable[[list[Record]], list[Record]]:
+        """Return a function that fits flat records to columns.
+
+        A stream may override it to check types, or to fill `extra_column`.
+
+        Args:
+            columns: The schema of each column, by the column's name.
+
+        Returns:
+            A function from records to records that have no other columns.
+        """
+
+        def shape(records: list[Record]) -> list[Record]:
+            shaped: list[Record] = []
+            for record in records:
+                row = {name: record[name] for name in record if name in columns}
+                shaped.append(row)
+            return shaped
+
+        return shape
 
     def begin_state(self) -> None:
         """Prepare the state before the first STATE of the run."""
