@@ -113,7 +113,8 @@ def saying(
 
 DECISIONS = {
     "200 html": Decision(status(200, body=HTML), RETRIED_TWICE),
-    "200 incomplete": Decision(
+    "202": Decision(status(202, body=last_page()), RETRIED_TWICE),
+    "a page that says that it is not complete": Decision(
         status(200, body=last_page(status="failure")),
         RETRIED_TWICE,
     ),
@@ -246,6 +247,8 @@ def name_of_exception(kind: Any, case: str) -> str:
 KINDS = [
     *(name_of(statuses, case) for statuses, case, *_ in RESPONSES),
     *(name_of_exception(kind, case) for kind, case, *_ in EXCEPTIONS),
+    # It is found by its siblings, and not by the tables.
+    "a page that says that it is not complete",
 ]
 
 

@@ -184,7 +184,6 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
     filters: Collection[str] = (),
     stream: str = "",
     problem: str = "",
-    is_incomplete: bool = False,
     circumstances: Circumstances = Circumstances(),
 ) -> StreamError:
     """Explain a response that is not a page of records.
@@ -197,7 +196,6 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         filters: The fields of the request that the setting `filters` adds.
         stream: The stream, as that setting names it.
         problem: Why the body of a successful response is not a page.
-        is_incomplete: Whether the page says that its records are not all.
         circumstances: What other requests of the run have shown.
 
     Returns:
@@ -225,7 +223,6 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         "empty": not text,
         "filters": bool(filters),
         "html": text.startswith("<"),
-        "incomplete": is_incomplete,
         "names a filter": not names.isdisjoint(filters),
         "names a quota": is_quota,
         "names the limit": not is_quota and not names.isdisjoint(_LIMIT_NAMES),

@@ -173,7 +173,7 @@ ResponseRow: TypeAlias = tuple[Collection[int], str, Action, str]
 
 RESPONSES: tuple[ResponseRow, ...] = (
     (SUCCESS, "html", RETRY, _LOGIN),
-    (SUCCESS, "incomplete", SLOW, INCOMPLETE),
+    ({202}, "", SLOW, INCOMPLETE),
     (SUCCESS, "cut", SLOW, _CUT),
     (SUCCESS, "after a page", SLOW, f"{SUPPORT}: a response is not a page of records"),
     (SUCCESS, "empty", SLOW, _EMPTY),
@@ -223,7 +223,6 @@ the conditions that all have to hold. The first row that applies counts.
 * "later page": the request has a cursor
 * "alone": no other request to the endpoint has failed since its last page
 * "html", "empty", "cut": the body is a web page; is empty; is JSON that ends early
-* "incomplete": the page says itself that its records are not all
 * "wait": a header says for how long the server wants no request
 * "filters": the setting has some for the stream
 * "names a quota", "the limit", "the range", "a filter": the explanation is about that

@@ -274,7 +274,6 @@ class Client:
             filters=self.filters.keys(),
             stream=self.tags[Tag.STREAM],
             problem=problem,
-            is_incomplete=response.status_code == requests.codes.accepted,
             circumstances=self._note_failure(body),
         )
 
