@@ -108,7 +108,7 @@ class Loads(RunStream):
         ranges = stream.ranges if stream.is_incremental else (_ALL,)
         figures = stats.figures_by_range(default=ranges[0])
         covered = dict(stream.bookmark.coverage)
-        if stats.is_complete:
+        if stats.has_succeeded:
             covered[_ALL] = [(0, self.complete_to())]
         for name in ranges:
             row = {
@@ -189,4 +189,4 @@ def _fields_named(findings: Findings) -> Record:
 def _status_of(stats: StreamStats) -> str:
     if stats.is_stopped and not stats.failure:
         return "stopped"
-    return "succeeded" if stats.is_complete else "failed"
+    return "succeeded" if stats.has_succeeded else "failed"

@@ -98,8 +98,9 @@ class StreamStats:
     is_stopped: bool = False
     """Whether the run had used up its requests before it had read all of the stream."""
 
-    is_complete: bool = False
-    """Whether the run has read all that it had to read of the stream."""
+    has_succeeded: bool = False
+    """Whether the run has ended with the stream without an error, so nothing of it is
+    missing."""
 
     passes: list[StepProgress] = field(default_factory=list)
     """What has been read; the last one is what is being read."""

@@ -82,14 +82,18 @@ def _log_fields(stream: AnyStream, **more: Any) -> dict[str, Any]:
 
 
 def _sync(stream: AnyStream) -> None:
+    """Sync a stream, note how it ended, and log one line about it."""
     try:
         stream.sync()
-        stream.stats.is_complete = True
+        stream.stats.has_succeeded = True
+    except errors.BudgetSpentError:
+        stream.stats.is_stopped = True
+        raise
     finally:
         figures = _log_fields(stream)
         text = describe_figures(figures)
         newest = figures["covered_to"]
-        if stream.stats.is_complete and newest:
+        if stream.stats.has_succeeded and newest:
             text = f"{text}; complete up to {newest}"
         stream.logger.info("%s", text, extra=figures)
 
@@ -175,7 +179,6 @@ def read_each(
             raise
         except errors.BudgetSpentError:
             has_ended = True
-            stream.stats.is_stopped = True
             if isinstance(stream, LeadIntentStream):
                 is_first = stream is streams[0]
                 too_few = stop_stream(stream, is_first=is_first)

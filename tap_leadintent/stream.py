@@ -119,7 +119,8 @@ class LeadIntentStream(RunStream):
             self.schema = self.exclusion.prune(self.schema)
         self._runs_not_reached = 0
         self.has_read_all = False
-        """Whether the run has read everything that it was to read."""
+        """Whether the run has asked for everything that it was to read. The stream may
+        still fail, for a hole or for records without a key."""
 
     @override
     def apply_catalog(self, catalog: Catalog) -> None:

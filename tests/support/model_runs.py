@@ -170,7 +170,7 @@ def run(  # noqa: PLR0913
         except KilledError:
             return False
     store.end()
-    return all(stream.stats.is_complete for stream in tap.streams.values())
+    return all(stream.stats.has_succeeded for stream in tap.streams.values())
 
 
 def missing(api: Api, store: Store) -> int:
