@@ -366,7 +366,7 @@ class LeadIntentStream(RunStream):
         return progress
 
     @property
-    def other_place(self) -> str:
+    def place_problem(self) -> str:
         """Why the state belongs to another address, environment or schema; else empty.
 
         Other filters are about this stream alone, so the other streams can be read.

@@ -88,7 +88,7 @@ tap-leadintent-definition and tap-leadintent-demo, each with --help."""
         for stream in streams:
             if not isinstance(stream, LeadIntentStream):
                 continue
-            problem = stream.other_place
+            problem = stream.place_problem
             if problem:
                 problems[problem] = None
         return problems
