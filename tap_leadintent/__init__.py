@@ -23,4 +23,13 @@ whether the request is sent again, and `api/traffic.py` for how long all request
 If not, `api/chain.py` begins the chain again, `replication/search.py` cuts the window
 or leaves it as a hole, or the error ends the stream. `run.py` logs it, reads the other
 streams, and raises a `RunError`, whose text `singer/tap.py` logs as the last line.
+
+How a setting goes through it: `singer/files.py` reads it, and `config/validation.py`
+checks it. `config/settings.py` parses it; `config/scope.py` makes the time to read from
+`start_date`, `end_date` and `lookback_days`, which `replication/run.py` reads.
+
+How a state goes through it: `singer/files.py` reads the file, and `stream_state.py` and
+`replication/bookmark.py` the part of a stream. `state_checks.py` refuses the state of
+another place. `replication/plan.py` says what of it is due to be read again. For each
+STATE, which `singer/stream.py` writes, `stream.py` returns what is covered.
 """
