@@ -62,7 +62,7 @@ class Chain:
             try:
                 page = self.client.fetch(self.fields, after, stopped, max_retries)
             except StreamError as error:
-                self.recover(error)
+                self.restart_or_raise(error)
                 continue
             self.records += len(page.raw)
             # The SDK only passes it on to the methods of the paginator.
@@ -78,7 +78,7 @@ class Chain:
             can_be_cut=bool(self.fields),
         )
 
-    def recover(self, error: StreamError) -> None:
+    def restart_or_raise(self, error: StreamError) -> None:
         """Begin again, once, if a request failed because its cursor may have expired.
 
         The pages that have arrived are kept, and the same records arrive once more: a

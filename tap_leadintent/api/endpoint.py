@@ -105,7 +105,8 @@ class RangeChain(Chain):
             raise
 
     @override
-    def recover(self, error: StreamError) -> None:
+    def restart_or_raise(self, error: StreamError) -> None:
+        # A range that ends in the server's future is requested again without that.
         start, end = self._interval
         now = error.server_time or end
         is_future = start - _MOST_WRONG < now < end
@@ -113,7 +114,7 @@ class RangeChain(Chain):
         is_first = not self.paginator.count
         can_be_narrowed = Action.CHANGE_RANGE in error.actions
         if not (is_first and is_future and can_be_narrowed):
-            super().recover(error)
+            super().restart_or_raise(error)
             return
         # If several machines answer in turn, the clock of the next one may be behind
         # this one. All of the interval may lie in the future.
