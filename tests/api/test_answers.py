@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from socket import socket
 from ssl import PROTOCOL_TLS_SERVER, SSLContext
 from threading import Event
+from typing import Any
 
 import pytest
 
@@ -226,18 +228,22 @@ class Answer:
         return "\r\n".join([*lines, "", f"{chunk}{end}"]).encode()
 
 
+def spelled(headers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return headers by their names, of arguments that have `_` for `-`."""
+    return {name.replace("_", "-"): value for name, value in headers.items()}
+
+
 def limited(
     body: str,
     wait: float | None = None,
     **headers: str | Callable[[], str],
 ) -> Answer:
     """Return a 429."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Answer(
         kind="429",
         status="429 Too Many Requests",
         body=body,
-        headers=named,
+        headers=spelled(headers),
         wait=wait,
     )
 
@@ -249,13 +255,12 @@ def page_of(
     **more: str,
 ) -> Answer:
     """Return an answer whose body is a web page, or another text."""
-    headers = {name.replace("_", "-"): value for name, value in more.items()}
     wait = float(more["Retry_After"]) if "Retry_After" in more else None
     return Answer(
         kind=kind,
         status=status,
         body=body,
-        headers=headers,
+        headers=spelled(more),
         wait=wait,
     )
 
@@ -267,12 +272,11 @@ def connect(
     **more: str,
 ) -> Answer:
     """Return what a proxy answers that is asked for a connection."""
-    headers = {name.replace("_", "-"): value for name, value in more.items()}
     return Answer(
         kind=kind,
         status=status,
         body=body,
-        headers=headers,
+        headers=spelled(more),
         is_of_proxy=True,
     )
 
@@ -691,11 +695,13 @@ def outcome(
     else:
         return "a page", None
     bodies = [body for _, body in server.requests]
-    if place == "later" and any(
-        "after" not in body["cursor"] for body in bodies if body
-    ):
+    first_pages = 0
+    for body in bodies:
+        if body and "after" not in body["cursor"]:
+            first_pages += 1
+    if place == "later" and first_pages:
         steps.insert(0, "begin again")
-    if any(bodies[n] == bodies[n - 1] for n in range(1, len(bodies))):
+    if any(before == after for before, after in pairwise(bodies)):
         steps.insert(0, "retry")
     return ", ".join(steps), error
 
@@ -752,12 +758,17 @@ def test_each_kind_of_answer_is_decided() -> None:
     advised = set[str]()
     for decisions in DECISIONS.values():
         assert tuple(decisions) == PLACES
-        advised |= {advice for _, advice in decisions.values()}
+        for _, advice in decisions.values():
+            advised.add(advice)
     assert advised == ADVICE.keys()
 
 
 FORBIDDEN = ANSWERS["haproxy 2.6.12 http-request deny"]
-RANGES = [(1_760_000_000 + start, 1_760_000_100 + start) for start in (0, 200, 400)]
+RANGES = [
+    (1_760_000_000, 1_760_000_100),
+    (1_760_000_200, 1_760_000_300),
+    (1_760_000_400, 1_760_000_500),
+]
 
 
 @pytest.mark.parametrize("others", ["refused", "read"])

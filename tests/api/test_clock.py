@@ -62,4 +62,6 @@ def test_clocks_that_differ_give_one_warning(
     ours = "2026-02-02T02:40:00Z"
     text = f"Correct the clock that is wrong: the server's says 2026-02-{time}, "
     text += f"this machine's says {ours}, "
-    assert [line[: len(text)] for line in caplog.messages] == ([text] if time else [])
+    assert len(caplog.messages) == (1 if time else 0)
+    for line in caplog.messages:
+        assert line.startswith(text)

@@ -11,7 +11,7 @@ import requests
 
 from tap_leadintent.api.limits import Limits
 from tap_leadintent.api.session import TooLargeError, exchange, new_session
-from tests.support.helpers import TIMEOUT, Clock
+from tests.support.helpers import TIMEOUT, Clock, lines_with
 from tests.support.servers import (
     CHUNKED,
     PAGE,
@@ -107,11 +107,8 @@ def test_cookies_are_sent_back(session: requests.Session) -> None:
 
     def serve(connection: socket.socket) -> None:
         while request := read_request(connection).decode():
-            found = [
-                line for line in request.split("\r\n") if line.startswith("Cookie")
-            ]
             headers = [f"Set-Cookie: {text}" for text in answers[len(sent)]]
-            sent.append(found)
+            sent.append(lines_with("Cookie: ", request.split("\r\n")))
             connection.sendall(response(PAGE, *headers))
 
     with listening(serve) as address:

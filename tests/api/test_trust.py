@@ -25,8 +25,8 @@ def test_a_file_without_certificates_is_an_error_before_the_first_request(
 ) -> None:
     path = tmp_path / "certificates"
     if content == "DER":
-        authority = certificate.read_text().rpartition("-----BEGIN CERT")
-        path.write_bytes(ssl.PEM_cert_to_DER_cert("".join(authority[1:])))
+        _, begin, authority = certificate.read_text().rpartition("-----BEGIN CERT")
+        path.write_bytes(ssl.PEM_cert_to_DER_cert(begin + authority))
     else:
         path.write_text(content)
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
@@ -121,6 +121,5 @@ def test_https_uses_the_proxy_unless_no_proxy_names_the_host(
         assert proxied == []
     else:
         assert "(Tunnel connection failed: 407 Who are you?)" in run.failed()
-        assert [line.partition(" HTTP")[0] for line in proxied] == [
-            f"CONNECT {host}:{port}"
-        ]
+        (line,) = proxied
+        assert line.startswith(f"CONNECT {host}:{port} HTTP")
