@@ -17,6 +17,7 @@ from tests.support.helpers import (
     VALID,
     VARIABLES,
     enter,
+    lines_with,
     options,
     prefixed,
     refusal,
@@ -235,6 +236,6 @@ def test_a_file_of_variables_that_cannot_be_read_ends_no_run_without_need(
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     assert enter(*enough).exit_code == 0
-    first, second = [line for line in caplog.messages if line.startswith(".env")]
+    first, second = lines_with(".env cannot", caplog.messages)
     assert first.startswith(".env cannot be read: 'utf-8' codec can't ")
     assert second == ".env cannot be read: No such file or directory"

@@ -75,8 +75,9 @@ def test_later_files_override_earlier_ones(tmp_path: Path) -> None:
         ("two", {"page_size": 7}),
     ):
         (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
-    paths = [f"--config={tmp_path / name}" for name in ("two", "one")]
-    assert run(*paths) == "page_size: 0 is too small; the least is 1"
+    earlier = f"--config={tmp_path / 'two'}"
+    later = f"--config={tmp_path / 'one'}"
+    assert run(earlier, later) == "page_size: 0 is too small; the least is 1"
 
 
 DEEP = '{"streams": %s%s, "bookmarks": {"leads": {"x": %s%s}}}'

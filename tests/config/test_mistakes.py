@@ -143,9 +143,13 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("exclude_fields", {"leads": ["id"]}, ".leads.id: cannot be removed, as the "),
 ]
 for _text, _urls in URLS.items():
-    MISTAKES += [("base_url", url, f": {_text.format(url)}") for url in _urls]
+    for _url in _urls:
+        _mistake = ("base_url", _url, f": {_text.format(_url)}")
+        MISTAKES.append(_mistake)
 for _text, _keys in KEYS.items():
-    MISTAKES += [("api_key", key, f": {_text}") for key in _keys]
+    for _key in _keys:
+        _mistake = ("api_key", _key, f": {_text}")
+        MISTAKES.append(_mistake)
 for _name, _problem in EXCLUDED.items():
     MISTAKES.append(
         ("exclude_fields", {"leads": [_name]}, f".leads.{_name}: {_problem}")
@@ -222,7 +226,10 @@ def test_a_depth_at_which_nothing_is_flattened(
     refused: Callable[..., list[str]],
     depth: int,
 ) -> None:
-    change = {"flattening_enabled": True, "flattening_max_depth": depth}
+    change = {
+        "flattening_enabled": True,
+        "flattening_max_depth": depth,
+    }
     (message,) = refused(change)
     assert message.startswith("flattening_max_depth: set 1 or more, as less flattens")
     assert "objects_as_text" in message
@@ -239,7 +246,11 @@ def test_all_mistakes_are_listed_one_per_line(cli: Callable[..., Result]) -> Non
         "filters": {"lead": {}},
         "flattening_enabled": True,
     }
-    assert sorted(line.partition(": ")[0] for line in refusal(cli(wrong))) == [
+    refused = []
+    for line in refusal(cli(wrong)):
+        setting, _, _ = line.partition(": ")
+        refused.append(setting)
+    assert sorted(refused) == [
         "api_key",
         "base_url",
         "filters.lead",
