@@ -142,7 +142,8 @@ def test_a_value_that_contradicts_its_column(schema: Any, value: object) -> None
     )
     assert shaped.get("x") is None
     assert shaped["additional_properties"] == {"x": value}
-    assert {name: shaped[name] for name in fitting} == fitting
+    for name, value_of_it in fitting.items():
+        assert shaped[name] == value_of_it
 
 
 def test_nested_times_pass_as_they_are() -> None:

@@ -32,8 +32,11 @@ def paths(value: object, *above: str) -> set[Path]:
 
 def is_below(path: Path, excluded: set[str]) -> bool:
     """Return whether a field, or one that contains it, is excluded."""
-    containers = [".".join(path[:length]) for length in range(1, len(path) + 1)]
-    return not excluded.isdisjoint(containers)
+    for length in range(1, len(path) + 1):
+        name = ".".join(path[:length])
+        if name in excluded:
+            return True
+    return False
 
 
 def schema_of(value: object) -> Json:
@@ -51,7 +54,10 @@ def test_only_the_excluded_fields_are_removed(record: Json, excluded: set[str]) 
     exclusion = Exclusion(excluded)
     before = deepcopy(record)
     remaining = exclusion.apply(record)
-    kept = {path for path in paths(record) if not is_below(path, excluded)}
+    kept = set()
+    for path in paths(record):
+        if not is_below(path, excluded):
+            kept.add(path)
     assert paths(remaining) == kept
     assert record == before
     assert exclusion.prune(schema_of(record)) == schema_of(remaining)

@@ -40,7 +40,9 @@ def reordered(value: Any) -> Any:
     """Return the same value with the fields of its objects in another order."""
     if isinstance(value, dict):
         return {key: reordered(value[key]) for key in reversed(value)}
-    return [reordered(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return list(map(reordered, value))
+    return value
 
 
 @pytest.mark.parametrize(
