@@ -4,6 +4,7 @@
 """
 
 import itertools
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -20,9 +21,12 @@ def test_the_log_has_each_request(sandbox: Sandbox) -> None:
     page(sandbox, "leads", after)
     post(sandbox, "observations", {"signals": 1})
     log = sandbox.requests()
-    assert [entry["status"] for entry in log] == [200, 200, 400]
-    assert [entry["page"] for entry in log] == [1, 2, None]
-    assert [entry["stream"] for entry in log] == ["leads", "leads", "observations"]
+    request_of = itemgetter("stream", "page", "status")
+    assert list(map(request_of, log)) == [
+        ("leads", 1, 200),
+        ("leads", 2, 200),
+        ("observations", None, 400),
+    ]
     assert log[1]["body"] == {"cursor": {"limit": 100, "after": after}}
     sandbox.clear_requests()
     assert sandbox.requests() == []
@@ -82,7 +86,10 @@ def test_records_are_inserted_replaced_and_removed(sandbox: Sandbox) -> None:
         "id": "x",
         "signal": {"observed_at": "2026-03-01T00:00:00Z"},
     }
-    times = {"found_at": "2026-04-01T00:00:00Z", "observed_at": "2026-03-01T00:00:00Z"}
+    times = {
+        "found_at": "2026-04-01T00:00:00Z",
+        "observed_at": "2026-03-01T00:00:00Z",
+    }
     assert sandbox.insert("leads", lead, **times) == ["x"]
     assert read(sandbox, "leads") == [lead]
     assert sandbox.times("leads") == {"x": times}
@@ -92,7 +99,10 @@ def test_records_are_inserted_replaced_and_removed(sandbox: Sandbox) -> None:
         observed_at=NOW,
     )
     assert read(sandbox, "leads") == [{"id": "x"}]
-    times = {"found_at": "2026-04-01T00:00:00Z", "observed_at": NOW}
+    times = {
+        "found_at": "2026-04-01T00:00:00Z",
+        "observed_at": NOW,
+    }
     assert sandbox.times("leads") == {"x": times}
     sandbox.insert(
         "leads",
@@ -116,7 +126,10 @@ def test_records_are_inserted_replaced_and_removed(sandbox: Sandbox) -> None:
     assert read(sandbox, "leads") == []
     sandbox.advance(3600)
     assert {"id": "y"} in read(sandbox, "leads")
-    assert sandbox.times("leads")["y"] == {"found_at": LATE, "observed_at": LATE}
+    assert sandbox.times("leads")["y"] == {
+        "found_at": LATE,
+        "observed_at": LATE,
+    }
 
 
 def statuses(sandbox: Sandbox, count: int) -> list[int]:
@@ -124,7 +137,10 @@ def statuses(sandbox: Sandbox, count: int) -> list[int]:
 
 
 def test_the_first_fault_that_matches_is_applied(sandbox: Sandbox) -> None:
-    headers = {"Retry-After": "7", "Date": "Thu, 01 Jan 1970 00:00:00 GMT"}
+    headers = {
+        "Retry-After": "7",
+        "Date": "Thu, 01 Jan 1970 00:00:00 GMT",
+    }
     sandbox.faults(
         {
             "kind": "status",
@@ -142,7 +158,8 @@ def test_the_first_fault_that_matches_is_applied(sandbox: Sandbox) -> None:
     assert response.status_code == 503
     assert response.json()["error"]
     assert response.headers["Content-Type"] == "application/json"
-    assert {name: response.headers[name] for name in headers} == headers
+    for name, value in headers.items():
+        assert response.headers[name] == value
     assert post(sandbox, "leads").text == "busy"
     assert statuses(sandbox, 1) == [500]
     assert post(sandbox, "signal_agents").status_code == 200

@@ -1,7 +1,7 @@
 """Requests to the API: which records they return, and which are refused."""
 
-import itertools
 from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -14,13 +14,16 @@ from tests.support.asking import EVER, HEADERS, chain, page, post, read
 from tests.support.contract import request_schema, validator
 
 JSON = {"Content-Type": "application/json"}
-RANGE = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-02-01T00:00:00Z"}
+RANGE = {
+    "start_time": "2026-01-01T00:00:00Z",
+    "end_time": "2026-02-01T00:00:00Z",
+}
 
 STREAMS_AND_RANGES: list[tuple[str, str | None]] = []
 STREAMS_AND_FILTERS: list[tuple[str, str]] = []
 for _stream, _endpoint in ENDPOINTS.items():
-    STREAMS_AND_RANGES += [(_stream, name) for name in (None, *_endpoint.ranges)]
-    STREAMS_AND_FILTERS += [(_stream, name) for name in _endpoint.filters]
+    STREAMS_AND_RANGES += product([_stream], [None, *_endpoint.ranges])
+    STREAMS_AND_FILTERS += product([_stream], _endpoint.filters)
 
 
 def ids(records: Iterable[Any]) -> list[str]:
@@ -36,8 +39,11 @@ def test_ranges_and_order(
     endpoint = ENDPOINTS[stream]
     axis = endpoint.ranges[name] if name else "found"
     kind = endpoint.times[axis]
-    texts = {key: times[kind] for key, times in sandbox.times(stream).items()}
-    times = {name: parse_time(text) for name, text in texts.items()}
+    texts: dict[str, str] = {}
+    times: dict[str, int] = {}
+    for key, of_record in sandbox.times(stream).items():
+        texts[key] = of_record[kind]
+        times[key] = parse_time(of_record[kind])
     expected = sorted(times, key=lambda key: (times[key], key))
     bounds = {name: EVER} if name else {}
     for limit in (10, 100):
@@ -49,27 +55,35 @@ def test_ranges_and_order(
             **bounds,
         )
         assert len(pages) == -(-len(expected) // limit)
-        oldest_first = itertools.chain.from_iterable(pages)
+        oldest_first = []
+        for records in pages:
+            oldest_first += records
         assert ids(oldest_first) == expected
         newest_first = read(sandbox, stream, limit=limit, **bounds)
         assert ids(newest_first) == expected[::-1]
     if name:
-        some = expected[len(expected) // 4 : len(expected) // 2]
-        edges = {"start_time": texts[some[0]], "end_time": texts[some[-1]]}
-        first = times[some[0]]
-        last = times[some[-1]]
-        inside = {key for key, time in times.items() if first <= time <= last}
+        first = expected[len(expected) // 4]
+        last = expected[len(expected) // 2 - 1]
+        edges = {
+            "start_time": texts[first],
+            "end_time": texts[last],
+        }
+        inside = set()
+        for key, time in times.items():
+            if times[first] <= time <= times[last]:
+                inside.add(key)
         bounds = {name: edges}
         found = read(sandbox, stream, limit=30, **bounds)
         assert {*ids(found)} == inside
 
 
 def values(record: Any, path: list[str]) -> set[str]:
-    for step in path[:-1]:
+    *above, name = path
+    for step in above:
         record = record[step]
     if isinstance(record, list):
-        return {item[path[-1]] for item in record}
-    return {record[path[-1]]}
+        return {item[name] for item in record}
+    return {record[name]}
 
 
 @pytest.mark.parametrize(("stream", "name"), STREAMS_AND_FILTERS)
@@ -188,9 +202,13 @@ def test_bodies_that_do_not_match_their_schema_are_refused(
 
 
 def test_ranges_that_a_schema_cannot_refuse(sandbox: Sandbox) -> None:
-    ends_first = {"start_time": RANGE["end_time"], "end_time": RANGE["start_time"]}
+    ends_first = {
+        "start_time": RANGE["end_time"],
+        "end_time": RANGE["start_time"],
+    }
     no_day = {**RANGE, "start_time": "2026-02-30T00:00:00Z"}
-    for body in ({"date_found": ends_first}, {"date_found": no_day}):
+    for bounds in (ends_first, no_day):
+        body = {"date_found": bounds}
         assert post(sandbox, "leads", body).status_code == 400
 
 
