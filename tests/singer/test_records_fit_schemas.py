@@ -100,7 +100,10 @@ def test_every_record_is_valid_as_a_target_checks_it(
     depth: int | None,
 ) -> None:
     if depth is not None:
-        flat = {"flattening_enabled": True, "flattening_max_depth": depth}
+        flat = {
+            "flattening_enabled": True,
+            "flattening_max_depth": depth,
+        }
         config = {**config, **flat}
     catalog = only(stream)
     entries(catalog)[stream]["schema"]["properties"].update(columns)

@@ -23,6 +23,7 @@ from tests.support.helpers import (
     read_of,
     select,
     status,
+    where,
 )
 from tests.support.model import DAY, EPOCH, Api, second, steady
 from tests.support.model_runs import CONFIG, asked, run
@@ -92,7 +93,9 @@ def test_no_state_is_ahead_of_its_records() -> None:
     assert covered[0] == []
     assert len(covered) > 4
     _, *intervals = covered[-1]
-    assert {entry["to"] for entry in intervals} == {second(9 * DAY)}
+    assert intervals
+    for entry in intervals:
+        assert entry["to"] == second(9 * DAY)
     assert seen == {lead.id for lead in api.leads}
 
 
@@ -187,7 +190,14 @@ def plans_of(bookmark: Json) -> list[Json]:
     return entries[:1]
 
 
-@pytest.mark.parametrize("failing", [("custom_signals",), ("signal_agents",), STREAMS])
+@pytest.mark.parametrize(
+    "failing",
+    [
+        ("custom_signals",),
+        ("signal_agents",),
+        STREAMS,
+    ],
+)
 @pytest.mark.parametrize("way", [{}, FLAT, {"load_receipts": True}])
 def test_the_last_message_of_a_run_with_failures_is_a_state(
     tap: RunTap,
@@ -198,7 +208,8 @@ def test_the_last_message_of_a_run_with_failures_is_a_state(
 ) -> None:
     config |= {**way, "max_retries": 0}
     first = tap(config).succeeded()
-    sandbox.faults(*(status(403, stream=name) for name in failing))
+    faults = [status(403, stream=name) for name in failing]
+    sandbox.faults(*faults)
     second = tap(config, state=first.state)
     assert "streams failed: " in second.failed()
     assert_state_is_last(second)
@@ -276,9 +287,9 @@ def test_receipts_of_earlier_runs_are_never_deleted(
             entry["replication_method"] = "FULL_TABLE"
         entry["metadata"][-1]["metadata"]["selected"] = True
     run = tap(config, catalog=catalog).succeeded()
-    activated = {m["stream"] for m in run.of_type("ACTIVATE_VERSION")}
-    assert "custom_signals" in activated
-    assert "loads" not in activated
+    versions = run.of_type("ACTIVATE_VERSION")
+    assert where(versions, stream="custom_signals")
+    assert not where(versions, stream="loads")
     assert run.records("loads")
 
 
@@ -388,9 +399,12 @@ def test_each_table_of_a_full_table_gets_its_version_after_its_rows(
     )
     versions = store.of_type("ACTIVATE_VERSION")
     assert [message["stream"] for message in versions] == streams
+    records = store.of_type("RECORD")
+    assert len(records) == 3 * len(streams)
     kinds = [message["type"] for message in store.messages]
-    assert kinds.count("RECORD") == 3 * len(streams)
-    assert "RECORD" not in kinds[kinds.index("ACTIVATE_VERSION") if streams else 0 :]
+    if streams:
+        first_version = kinds.index("ACTIVATE_VERSION")
+        assert "RECORD" not in kinds[first_version:]
 
 
 def test_a_short_list_deletes_nothing_at_first(
@@ -420,8 +434,7 @@ def test_a_short_list_deletes_nothing_at_first(
             state=state,
         ).succeeded()
         assert len(done.records("signal_agents")) == records
-        kinds = [message["type"] for message in done.messages]
-        assert ("ACTIVATE_VERSION" in kinds) == is_sent
+        assert bool(done.of_type("ACTIVATE_VERSION")) == is_sent
         assert ("Check whether records are missing: " in done.stderr) != is_sent
         state = done.state
         assert state["bookmarks"]["signal_agents"]["list"] == records

@@ -206,7 +206,7 @@ def test_a_nested_field_that_contradicts_its_column_is_logged(
         "additional_properties": '{"signal__new":1,"signal__by":"soon"}',
     }
     findings.log()
-    *_, contradicting = [record.getMessage() for record in caplog.records]
+    *_, contradicting = caplog.messages
     assert contradicting.endswith("'signal__by' in 1 record")
 
 
@@ -228,10 +228,10 @@ def leaves(value: object) -> Counter[str]:
     if isinstance(value, str) and value.startswith("{"):
         value = json.loads(value)
     if isinstance(value, dict):
-        return sum(
-            (leaves(each) for each in value.values()),
-            Counter(),
-        )
+        found = Counter[str]()
+        for each in value.values():
+            found += leaves(each)
+        return found
     return Counter([value] if isinstance(value, str) else [])
 
 

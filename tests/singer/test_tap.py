@@ -99,10 +99,12 @@ def test_another_tap_syncs(
     rows: list[Json],
 ) -> None:
     Other(config={"token": "another-secret", **settings}).sync_all()
-    messages = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [each["type"][0] for each in messages] == [*"SRRS"]
-    assert [each["record"] for each in messages[1:-1]] == rows
-    assert rows[0].keys() == messages[0]["schema"]["properties"].keys()
+    output = capsys.readouterr().out
+    schema, first, second, state = map(json.loads, output.splitlines())
+    assert schema["type"] == "SCHEMA"
+    assert [first["record"], second["record"]] == rows
+    assert state["type"] == "STATE"
+    assert rows[0].keys() == schema["schema"]["properties"].keys()
     assert "users: it begins with ***" in caplog.messages
 
 
@@ -136,11 +138,11 @@ def test_another_tap_has_variables_and_errors_of_its_own(
     monkeypatch.setitem(sys.modules, "faker", None)
     result = enter("--config=ENV", tap=Other)
     assert isinstance(result.exception, SystemExit)
-    found = [each for each in caplog.records if each.levelno == logging.ERROR]
-    assert [(each.name, each.getMessage()) for each in found] == [
-        ("tap-other", f"token: is not set; {COMMAND}, or a file with --config (A key)"),
-        (
-            "tap-other",
-            "stream_maps: `fake` needs another package: pip install 'tap-other[faker]'",
-        ),
-    ]
+    token, maps = [each for each in caplog.records if each.levelno == logging.ERROR]
+    assert token.name == maps.name == "tap-other"
+    assert token.getMessage() == (
+        f"token: is not set; {COMMAND}, or a file with --config (A key)"
+    )
+    assert maps.getMessage() == (
+        "stream_maps: `fake` needs another package: pip install 'tap-other[faker]'"
+    )

@@ -4,7 +4,6 @@ import io
 import json
 import sys
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from singer_sdk.singerlib import RecordMessage, SchemaMessage, StateMessage
 
 from tap_leadintent.singer.errors import OutputError
 from tap_leadintent.singer.writer import Writer
+from tests.support.helpers import exact_json, where
 
 BLOCK = 256 * 1024
 
@@ -41,8 +41,11 @@ class Target(io.RawIOBase):
     @property
     def messages(self) -> list[dict[str, Any]]:
         assert not self.taken or self.taken.endswith(b"\n")
-        lines = self.taken.decode().splitlines()
-        return [json.loads(line, parse_float=Decimal) for line in lines]
+        return list(map(exact_json, self.taken.decode().splitlines()))
+
+    @property
+    def types(self) -> list[str]:
+        return [message["type"] for message in self.messages]
 
 
 def set_stdout(monkeypatch: pytest.MonkeyPatch) -> Target:
@@ -62,7 +65,8 @@ def record(number: int, **fields: object) -> RecordMessage:
 
 
 def ids(target: Target) -> list[int]:
-    return [m["record"]["id"] for m in target.messages if m["type"] == "RECORD"]
+    records = where(target.messages, type="RECORD")
+    return [message["record"]["id"] for message in records]
 
 
 def test_records_wait_for_any_other_message_and_a_state_is_a_write_of_its_own(
@@ -88,8 +92,13 @@ def test_records_wait_for_any_other_message_and_a_state_is_a_write_of_its_own(
     writes = []
     for part in target.parts:
         types = [json.loads(line)["type"] for line in part.splitlines()]
-        writes.append("".join(name[:2] for name in types))
-    assert writes == ["RERERESC", "RE", "ST", "ST"]
+        writes.append(types)
+    assert writes == [
+        ["RECORD", "RECORD", "RECORD", "SCHEMA"],
+        ["RECORD"],
+        ["STATE"],
+        ["STATE"],
+    ]
 
 
 def test_records_wait_for_no_more_than_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +128,7 @@ def test_a_target_that_reads_slowly_gets_all_parts(
     for number in range(3):
         writer.write_message(record(number, long="x" * 50))
     writer.write_message(StateMessage({}))
-    assert [m["type"][0] for m in target.messages] == [*"RRRS"]
+    assert target.types == ["RECORD"] * 3 + ["STATE"]
     assert writer.taken == len(target.taken)
 
 
@@ -161,7 +170,13 @@ def test_a_text_stdout_gets_the_same_lines(monkeypatch: pytest.MonkeyPatch) -> N
             StateMessage({}),
         ):
             writer.write_message(message)
-    assert [m["type"][0] for m in target.messages] == [*"RRSRS"]
+    assert target.types == [
+        "RECORD",
+        "RECORD",
+        "STATE",
+        "RECORD",
+        "STATE",
+    ]
     assert text.getvalue() == target.taken.decode()
 
 
@@ -177,4 +192,6 @@ def test_after_an_error_the_rest_of_the_block_is_written(
         writer.write_message(StateMessage({"a": 1}))
     target.room = BLOCK
     writer.write_message(StateMessage({"b": 2}))
-    assert [m["value"] for m in target.messages] == [{"a": 1}, {"b": 2}]
+    first, second = target.messages
+    assert first["value"] == {"a": 1}
+    assert second["value"] == {"b": 2}

@@ -11,10 +11,14 @@ DAY = 86_400
 
 def rows(*days: int | None) -> list[dict[str, Any]]:
     """Return a row for each number, with the time that it names."""
-    times = [
-        None if day is None else f"1970-01-0{day}T00:00:00.000000Z" for day in days
-    ]
-    return [{"id": f"lead-{n}", "at": time} for n, time in enumerate(times)]
+    found = []
+    for number, day in enumerate(days):
+        time = None
+        if day is not None:
+            time = f"1970-01-0{day}T00:00:00.000000Z"
+        row = {"id": f"lead-{number}", "at": time}
+        found.append(row)
+    return found
 
 
 def count(
@@ -29,7 +33,13 @@ def count(
 
 @pytest.mark.parametrize(
     ("interval", "expected"),
-    [(None, 4), ((0, 10 * DAY), 3), ((DAY, 2 * DAY), 1), ((0, DAY), 1), ((9, 9), 0)],
+    [
+        (None, 4),
+        ((0, 10 * DAY), 3),
+        ((DAY, 2 * DAY), 1),
+        ((0, DAY), 1),
+        ((9, 9), 0),
+    ],
 )
 def test_rows_count_by_their_time(
     interval: tuple[int, int] | None,
@@ -49,8 +59,12 @@ def test_a_row_counts_once_and_where_it_was_last() -> None:
 
 def test_a_key_may_have_several_columns_of_any_type() -> None:
     written = WrittenRows(["id", "part"])
-    parts: list[Any] = [1, {"x": []}, None, 1]
-    noted = [{"id": "a", "part": part} for part in parts]
+    noted: list[dict[str, Any]] = [
+        {"id": "a", "part": 1},
+        {"id": "a", "part": {"x": []}},
+        {"id": "a", "part": None},
+        {"id": "a", "part": 1},
+    ]
     assert count(written, None, *noted) == 3
 
 
@@ -60,7 +74,10 @@ def test_without_a_key_each_row_is_another_one() -> None:
 
 def test_a_time_that_a_map_has_changed_is_none() -> None:
     written = WrittenRows(["id"], "at")
-    noted: list[dict[str, Any]] = [{"id": "a", "at": "monday"}, {"id": "b", "at": 3}]
+    noted: list[dict[str, Any]] = [
+        {"id": "a", "at": "monday"},
+        {"id": "b", "at": 3},
+    ]
     assert count(written, (0, 9 * DAY), *noted) == 0
 
 
