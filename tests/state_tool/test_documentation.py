@@ -19,6 +19,8 @@ def test_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     for session in sessions:
         command, _, printed = session.replace("\\\n> ", "").partition("\n")
         assert command.startswith("$ tap-leadintent-state ")
-        words = shlex.split(command)[2:]
-        arguments = [str(tmp_path / w) if w.endswith(".json") else w for w in words]
+        arguments = []
+        for word in shlex.split(command)[2:]:
+            is_file = word.endswith(".json")
+            arguments.append(str(tmp_path / word) if is_file else word)
         assert run(*arguments).output == printed

@@ -26,10 +26,11 @@ def shards(write: Callable[[str, object], str]) -> Join:
     """Write the states of shards to files, and return the command that joins them."""
 
     def shards(*states: object) -> list[str]:
-        return [
-            "join",
-            *(write(f"{n}.json", each) for n, each in enumerate(states)),
-        ]
+        command = ["join"]
+        for number, state in enumerate(states):
+            path = write(f"{number}.json", state)
+            command.append(path)
+        return command
 
     return shards
 
@@ -105,10 +106,9 @@ def test_gaps_are_refused_unless_they_are_allowed(
     options: str,
     gap: str,
 ) -> None:
-    states = [
-        state_of(leads=[about("06-01"), found(f"0{n}-01", f"0{n + 1}-01")])
-        for n in (1, 3)
-    ]
+    january = [about("06-01"), found("01-01", "02-01")]
+    march = [about("06-01"), found("03-01", "04-01")]
+    states = (state_of(leads=january), state_of(leads=march))
     assert error_of(
         *shards(*states),
         *options.split(),

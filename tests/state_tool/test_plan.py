@@ -82,14 +82,21 @@ def test_with_receipts_it_says_what_can_be_compared(settings: Settings) -> None:
     ]
     path = settings(load_receipts=True)
     printed = output_of(
-        "plan", "--config", path, "--stream", "signal_agents", stdin=EMPTY
+        "plan",
+        "--config",
+        path,
+        "--stream",
+        "signal_agents",
+        stdin=EMPTY,
     )
     assert printed.splitlines()[2:] == [
         "signal_agents: every run reads all records (full table)",
         "  loads then says how many rows the run has written",
     ]
     bounded = settings(
-        load_receipts=True, end_date="2026-02-15", start_date="2026-02-01"
+        load_receipts=True,
+        end_date="2026-02-15",
+        start_date="2026-02-01",
     )
     assert "loads then says" not in plan(bounded, state=state_of(leads=LEADS))
 
@@ -243,7 +250,10 @@ def test_a_catalog_selects_streams(
 
 @pytest.mark.parametrize(
     ("columns", "width"),
-    [("20", 40), ("200", 200)],
+    [
+        ("20", 40),
+        ("200", 200),
+    ],
 )
 def test_bars_have_the_width_of_the_terminal(
     settings: Settings,
@@ -253,6 +263,6 @@ def test_bars_have_the_width_of_the_terminal(
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     bars = [line for line in plan(settings()).splitlines() if line[-1] == "]"]
-    assert [len(bar) for bar in bars] == [width, width]
+    assert list(map(len, bars)) == [width, width]
     # A gap of two days is not lost in a narrow bar.
     assert re.search(r"#\.+#", bars[0])

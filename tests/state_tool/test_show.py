@@ -70,11 +70,9 @@ def test_of_many_intervals_the_newest_are_listed() -> None:
     printed = output_of("show", stdin=state_of(leads=days))
     lines = lines_with("  date_found", printed.splitlines())
     assert lines[1] == "  date_found: 20 older intervals are not listed"
-    intervals = [line.partition(" from ")[2] for line in lines[2:]]
-    first, *_, last = [interval[:10] for interval in intervals]
     assert len(lines) == 12
-    assert first == "2026-04-21"
-    assert last == "2026-04-30"
+    assert "date_found from 2026-04-21" in lines[2]
+    assert "date_found from 2026-04-30" in lines[-1]
 
 
 CONTROLS = "\x1b]0;x\x07\x9b2J\u202e\nobservations: covered"
