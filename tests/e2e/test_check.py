@@ -39,6 +39,7 @@ def test_schemas_alone_ask_for_nothing(
     config: Json,
 ) -> None:
     run = tap(config, "--test=schema").succeeded()
-    assert {message["stream"] for message in run.messages} == set(STREAMS)
-    assert {message["type"] for message in run.messages} == {"SCHEMA"}
+    assert len(run.messages) == len(STREAMS)
+    for stream in STREAMS:
+        assert run.schema(stream)
     assert sandbox.requests() == []

@@ -174,7 +174,9 @@ def in_pairs(rules: Iterable[str]) -> pytest.MarkDecorator:
     cases = []
     for first, name in enumerate(rules):
         plans = cycle([*PLANS][first % 3 :] + [*PLANS][: first % 3])
-        cases += [(name, position, next(plans)) for position in POSITIONS]
+        for position in POSITIONS:
+            case = (name, position, next(plans))
+            cases.append(case)
     return pytest.mark.parametrize(("name", "pages", "plan"), cases)
 
 
@@ -244,16 +246,16 @@ def test_any_mixture_of_faults(
 ) -> None:
     random = Random(seed)  # noqa: S311 - a test's choice
     all_rules = [*(PASSING | ODD | RESTARTED | REFUSED).values()]
-    rules = [
-        {
+    rules = []
+    for rule in random.sample(all_rules, 8):
+        changed = {
             **rule,
             "rate": random.choice([0.05, 0.2]),
             "pages": random.choice([*POSITIONS, None]),
             "seed": random.randrange(10**6),
             "times": 6,
         }
-        for rule in random.sample(all_rules, 8)
-    ]
+        rules.append(changed)
     plan = [*PLANS.values()][seed]
     sandbox.faults(*rules)
     runs: list[Run] = []

@@ -74,15 +74,10 @@ def page(record: str) -> dict[str, Any]:
 
 def covering(**entry: str) -> dict[str, Any]:
     """Return a state with an entry that has these fields, too."""
-    day = {"from": YESTERDAY, "to": CLOCK}
-    names = ("date_found", "latest_signal")
+    covered = {"from": YESTERDAY, "to": CLOCK, **entry}
     coverage = [
-        {
-            "range": name,
-            **day,
-            **entry,
-        }
-        for name in names
+        {"range": "date_found", **covered},
+        {"range": "latest_signal", **covered},
     ]
     return {"bookmarks": {"leads": {"coverage": coverage}}}
 

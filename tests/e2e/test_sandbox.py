@@ -61,11 +61,13 @@ def test_options_and_the_same_records_in_another_process(server: Sandbox) -> Non
         '{"kind": "status", "status": 418, "times": 1}',
     ) as other:
         assert other.now() == "2025-01-01T00:00:00Z"
-        sizes = {name: len(records) for name, records in everything(other).items()}
-        assert sizes | {"leads": 3, "observations": 5} == sizes
+        records = everything(other)
+        assert len(records["leads"]) == 3
+        assert len(records["observations"]) == 5
         for times in other.times("leads").values():
             assert times["found_at"].startswith("2024-12-31T")
-        assert [post(other, "leads").status_code for _ in range(2)] == [418, 429]
+        assert post(other, "leads").status_code == 418
+        assert post(other, "leads").status_code == 429
 
         other.configure(
             sizes=SIZES,
