@@ -207,8 +207,17 @@ def start(
         **replaced: str,
     ) -> Iterator[Airflow]:
         database = f"sqlite:///{warehouse.system / 'meltano.db'}"
-        settings = {"MELTANO_DATABASE_URI": database, "MELTANO_ENVIRONMENT": "prod"}
-        project = Pipeline(warehouse, sandbox, schema, "", **settings)
+        settings = {
+            "MELTANO_DATABASE_URI": database,
+            "MELTANO_ENVIRONMENT": "prod",
+        }
+        project = Pipeline(
+            warehouse,
+            sandbox,
+            schema,
+            "",
+            **settings,
+        )
         home = tmp_path / "airflow"
         folder = tmp_path / "project"
         folder.mkdir()
@@ -226,7 +235,12 @@ def start(
             "LEADINTENT_PROJECT": str(folder),
             "MELTANO_AUTO_INSTALL": "false",
         }
-        airflow = Airflow(programs / "airflow", home, dag, variables)
+        airflow = Airflow(
+            programs / "airflow",
+            home,
+            dag,
+            variables,
+        )
         with airflow.running():
             yield airflow
 

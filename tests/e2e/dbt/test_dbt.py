@@ -102,7 +102,11 @@ class Project:
         """The database of DuckDB."""
         return self.schema.folder / "leads.duckdb"
 
-    def load(self, *configs: Json, state: Json | None = None) -> Json | None:
+    def load(
+        self,
+        *configs: Json,
+        state: Json | None = None,
+    ) -> Json | None:
         """Run the tap once with each configuration; return the last state.
 
         Without a state, the first run has none. Both PostgreSQL and DuckDB load what it
@@ -116,11 +120,21 @@ class Project:
             catalog = typed_catalog(self.schema.folder, config) if is_typed else None
             run = self.tap(config, state=state, catalog=catalog).succeeded()
             self.schema.load(run)
-            run_target(self.schema.folder, "target-duckdb", place, run.stdout)
+            run_target(
+                self.schema.folder,
+                "target-duckdb",
+                place,
+                run.stdout,
+            )
             state = run.state
         return state
 
-    def dbt(self, *command: str, target: str = "postgres", **variables: Any) -> str:
+    def dbt(
+        self,
+        *command: str,
+        target: str = "postgres",
+        **variables: Any,
+    ) -> str:
         """Run a command of dbt with variables of the project; return what it prints."""
         options = ("--vars", json.dumps(variables), "--target", target)
         schema, folder = self.schema, self.schema.folder
@@ -128,7 +142,13 @@ class Project:
             place = {"POSTGRES_HOST": connection.info.host}
         place["LEADINTENT_SCHEMA"] = folder.name
         place["DUCKDB_PATH"] = str(self.duckdb)
-        return run_dbt(self.programs, folder, *command, *options, variables=place)
+        return run_dbt(
+            self.programs,
+            folder,
+            *command,
+            *options,
+            variables=place,
+        )
 
     def arrived(self, target: str) -> str:
         """Return what the test of missing rows prints."""
@@ -145,31 +165,61 @@ class Project:
             text = (
                 f"SELECT to_json([stream, time_range, result])::TEXT FROM ({columns})"  # noqa: S608
             )
-            rows = printed_by(self.programs, "-c", QUERY, str(self.duckdb), text)
+            rows = printed_by(
+                self.programs,
+                "-c",
+                QUERY,
+                str(self.duckdb),
+                text,
+            )
         return {(stream, time_range): result for stream, time_range, result in rows}
 
-    def delete(self, table: str, column: str, values: list[str]) -> None:
+    def delete(
+        self,
+        table: str,
+        column: str,
+        values: list[str],
+    ) -> None:
         """Delete rows by hand from both databases."""
         place = f"{self.schema.folder.name}.{table}"
         statement = f"DELETE FROM {place} WHERE {column} IN {(*values, '')}"  # noqa: S608
         self.schema.ask(statement)
-        printed_by(self.programs, "-c", DELETE, str(self.duckdb), statement)
+        printed_by(
+            self.programs,
+            "-c",
+            DELETE,
+            str(self.duckdb),
+            statement,
+        )
 
     def rows(self, model: str) -> list[Json]:
         """Return the rows of a model."""
         return rows_of(
-            self.schema.postgres, f"{self.schema.folder.name}_staging", model
+            self.schema.postgres,
+            f"{self.schema.folder.name}_staging",
+            model,
         )
 
     def rows_in_duckdb(self, model: str) -> list[Json]:
         """Return the rows of a model in DuckDB, times as text."""
         name = f'"{self.schema.folder.name}_staging".{model}'
         query = f"SELECT to_json(t)::TEXT FROM {name} AS t"  # noqa: S608
-        return printed_by(self.programs, "-c", QUERY, str(self.duckdb), query)
+        return printed_by(
+            self.programs,
+            "-c",
+            QUERY,
+            str(self.duckdb),
+            query,
+        )
 
 
 @pytest.fixture
-def project(tap: RunTap, sandbox: Sandbox, schema: Schema, programs: Path) -> Project:
+def project(
+    tap: RunTap,
+    sandbox: Sandbox,
+    schema: Schema,
+    programs: Path,
+) -> Project:
     # References between streams point to records of the sandbox's default sizes.
     sandbox.configure(api_key=API_KEY)
     return Project(tap, schema, programs)
@@ -177,7 +227,10 @@ def project(tap: RunTap, sandbox: Sandbox, schema: Schema, programs: Path) -> Pr
 
 @pytest.mark.parametrize("loads", LOADS.values(), ids=LOADS)
 def test_staging_models_open_every_field_of_the_sandbox(
-    project: Project, sandbox: Sandbox, config: Json, loads: list[Json]
+    project: Project,
+    sandbox: Sandbox,
+    config: Json,
+    loads: list[Json],
 ) -> None:
     project.load(*({**config, **change} for change in loads))
     has_history = "stream_maps" in loads[0]
@@ -185,15 +238,26 @@ def test_staging_models_open_every_field_of_the_sandbox(
     assert ALL_IS_WELL in printed, printed[-3000:]
     for stream in STREAMS:
         records = raw_records(sandbox, stream)
-        assert_opened(project.rows(f"stg_{stream}"), records, KEYS[f"stg_{stream}"])
+        assert_opened(
+            project.rows(f"stg_{stream}"),
+            records,
+            KEYS[f"stg_{stream}"],
+        )
     if has_history:
         records = raw_records(sandbox, "leads")
-        assert_opened(project.rows("stg_leads_history"), records, KEYS["stg_leads"])
+        assert_opened(
+            project.rows("stg_leads_history"),
+            records,
+            KEYS["stg_leads"],
+        )
 
 
 @pytest.mark.parametrize("loads", LOADS.values(), ids=LOADS)
 def test_duckdb_has_the_same_views(
-    project: Project, sandbox: Sandbox, config: Json, loads: list[Json]
+    project: Project,
+    sandbox: Sandbox,
+    config: Json,
+    loads: list[Json],
 ) -> None:
     sandbox.insert("leads", {"id": "odd", "score": {"value": 0.123456789}, "new": [1]})
     project.load(*({**config, **change} for change in loads))
@@ -233,7 +297,10 @@ def _plain(value: Any) -> Any:
 
 
 def test_another_project_uses_it_as_a_package(
-    project: Project, sandbox: Sandbox, config: Json, tmp_path: Path
+    project: Project,
+    sandbox: Sandbox,
+    config: Json,
+    tmp_path: Path,
 ) -> None:
     repository = Repository(tmp_path / "repository")
     shutil.copytree(PROJECT, repository.folder / "docs/examples/dbt")
@@ -242,10 +309,17 @@ def test_another_project_uses_it_as_a_package(
     own.mkdir()
     (own / "packages.yml").write_text(PACKAGES.format(repository.folder), "utf-8")
     shutil.copy(PROJECT / "profiles.yml", own)
-    about = {"name": "own", "version": "1.0.0", "profile": "leadintent"}
+    about = {
+        "name": "own",
+        "version": "1.0.0",
+        "profile": "leadintent",
+    }
     (own / "dbt_project.yml").write_text(json.dumps(about), "utf-8")
     project.load(config)
-    place = {"LEADINTENT_SCHEMA": tmp_path.name, "DUCKDB_PATH": str(project.duckdb)}
+    place = {
+        "LEADINTENT_SCHEMA": tmp_path.name,
+        "DUCKDB_PATH": str(project.duckdb),
+    }
     select = ["--select", "leadintent"]
     for command in (["deps"], ["build", *select, "--target", "duckdb"]):
         printed = run_dbt(
@@ -275,7 +349,12 @@ def test_another_adapter_is_told_what_is_missing(project: Project, macro: str) -
 def test_tables_without_load_times_fail(project: Project, config: Json) -> None:
     project.load(config)
     project.schema.ask("UPDATE tap_leadintent.leads SET _sdc_extracted_at = NULL")
-    printed = project.dbt("build", "--select", "stg_leads", "stg_signal_agents")
+    printed = project.dbt(
+        "build",
+        "--select",
+        "stg_leads",
+        "stg_signal_agents",
+    )
     assert " ERROR=1 " in printed, printed[-3000:]
     assert (
         "Load the table of stg_leads again with the loader's setting for metadata "
@@ -284,7 +363,10 @@ def test_tables_without_load_times_fail(project: Project, config: Json) -> None:
 
 
 def test_fields_that_are_left_out_are_named(project: Project, config: Json) -> None:
-    excluded = {"leads": ["full_name", "title"], "observations": ["signal.id"]}
+    excluded = {
+        "leads": ["full_name", "title"],
+        "observations": ["signal.id"],
+    }
     masked = {"leads": {"country_code": "__NULL__"}}
     project.load({**config, "exclude_fields": excluded, "stream_maps": masked})
     printed = project.dbt("build")
@@ -295,7 +377,9 @@ def test_fields_that_are_left_out_are_named(project: Project, config: Json) -> N
 
 
 def test_values_of_another_type_are_counted(
-    project: Project, sandbox: Sandbox, config: Json
+    project: Project,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     fields: dict[str, Json] = {
         "leads": {"score": {"value": "high"}},
@@ -319,7 +403,9 @@ def test_values_of_another_type_are_counted(
 
 
 def test_the_first_load_of_a_lead_does_not_change(
-    project: Project, sandbox: Sandbox, config: Json
+    project: Project,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     model = ("build", "--select", "+new_leads_by_score")
     project.load(config)
@@ -344,7 +430,9 @@ def test_the_first_load_of_a_lead_does_not_change(
 
 
 def test_the_age_of_rows_shows_stale_sources_and_leads_that_are_gone(
-    project: Project, sandbox: Sandbox, config: Json
+    project: Project,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     clock = datetime.now(UTC).isoformat()
     sandbox.configure(api_key=API_KEY, clock=clock)
@@ -390,7 +478,9 @@ PASSES = "PASS=1 WARN=0 ERROR=0"
 
 @pytest.mark.parametrize("way", RECEIPTS)
 def test_missing_rows_fail_until_they_are_loaded_again(
-    project: Project, config: Json, way: str
+    project: Project,
+    config: Json,
+    way: str,
 ) -> None:
     config = {**config, "load_receipts": True, **RECEIPTS[way]}
     state = project.load(config)
@@ -405,7 +495,11 @@ def test_missing_rows_fail_until_they_are_loaded_again(
     )
     project.delete("leads", "id", [row["id"] for row in newest[-4:-1]])
     accounts = project.schema.rows("signal_accounts")
-    project.delete("signal_accounts", "record_key", [accounts[5]["record_key"]])
+    project.delete(
+        "signal_accounts",
+        "record_key",
+        [accounts[5]["record_key"]],
+    )
     for target in TARGETS:
         text = project.arrived(target)
         assert "WARN=0 ERROR=1" in text, text[-3000:]
@@ -427,7 +521,9 @@ def test_missing_rows_fail_until_they_are_loaded_again(
 
 
 def test_deleted_records_warn_and_so_does_what_is_not_known(
-    project: Project, sandbox: Sandbox, config: Json
+    project: Project,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     config = {**config, "load_receipts": True}
     state = project.load(config)

@@ -85,7 +85,10 @@ class Upstream:
 
 @contextmanager
 def upstream(
-    sandbox: Sandbox, fault: str = "", *, certificate: Path | None = None
+    sandbox: Sandbox,
+    fault: str = "",
+    *,
+    certificate: Path | None = None,
 ) -> Iterator[str]:
     """Run an API with a fault; give its address."""
     api = Upstream(sandbox, fault, times=2 if fault else 0)
@@ -255,7 +258,12 @@ def read(tmp_path: Path) -> Callable[..., Run]:
             "request_timeout_seconds": 20,
             **more,
         }
-        return run_in_process(tmp_path, config, catalog=only("leads"), tap=PatientTap)
+        return run_in_process(
+            tmp_path,
+            config,
+            catalog=only("leads"),
+            tap=PatientTap,
+        )
 
     return read
 

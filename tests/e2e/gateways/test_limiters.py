@@ -49,7 +49,10 @@ LIMITERS = {
     "nginx": Limiter(NGINX, steady(5), "nginx.conf"),
     "nginx with a burst": Limiter(NGINX, steady(5, 10), "nginx.conf", " burst=10"),
     "nginx with a burst at once": Limiter(
-        NGINX, steady(5, 10), "nginx.conf", " burst=10 nodelay"
+        NGINX,
+        steady(5, 10),
+        "nginx.conf",
+        " burst=10 nodelay",
     ),
     "haproxy": Limiter(("haproxy", "-f", "{config}"), steady(5), "haproxy.cfg"),
     "litestar": Limiter(
@@ -63,10 +66,12 @@ LIMITERS = {
         pages=480,
     ),
     "express": Limiter(
-        ("node", "limiters/express.mjs", "{port}", "{upstream}"), windows(30, 6)
+        ("node", "limiters/express.mjs", "{port}", "{upstream}"),
+        windows(30, 6),
     ),
     "nest": Limiter(
-        ("node", "limiters/nest.mjs", "{port}", "{upstream}"), windows(30, 6)
+        ("node", "limiters/nest.mjs", "{port}", "{upstream}"),
+        windows(30, 6),
     ),
 }
 
@@ -85,7 +90,10 @@ def test_a_limit_is_kept_without_a_setting(
     fill(server, latency=0.05, leads=int(limiter.pages * PAGE * 0.85))
     template = HERE / "limiters" / limiter.config if limiter.config else None
     with installed.serving(
-        limiter.command, server.url, template, burst=limiter.burst
+        limiter.command,
+        server.url,
+        template,
+        burst=limiter.burst,
     ) as url:
         config = {
             "base_url": url,

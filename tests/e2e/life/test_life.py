@@ -57,7 +57,10 @@ def test_the_life_of_a_project(sandbox: Sandbox, warehouse: PostgresWarehouse) -
         **SIZES,
         latency=0.4,
     )
-    pages = {"TAP_LEADINTENT_PAGE_SIZE": "10", "TAP_LEADINTENT_CONCURRENCY": "1"}
+    pages = {
+        "TAP_LEADINTENT_PAGE_SIZE": "10",
+        "TAP_LEADINTENT_CONCURRENCY": "1",
+    }
     slow = pipeline(**pages)
     with slow.running() as process:
         poll(lambda: "date_found" in slow.kept_state())

@@ -50,7 +50,12 @@ class LoadedWarehouse(Warehouse):
             place = {"sqlalchemy_url": self._schema.postgres.url}
             place["default_target_schema"] = self._schema.folder.name
             lines = "".join(f"{json.dumps(each)}\n" for each in self._messages)
-            run_target(self._schema.folder, "target-postgres", place, lines)
+            run_target(
+                self._schema.folder,
+                "target-postgres",
+                place,
+                lines,
+            )
             self._messages = []
         try:
             rows = self._schema.ask(query)

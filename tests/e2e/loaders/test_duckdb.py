@@ -108,7 +108,10 @@ def test_duckdb_holds_what_the_api_holds_and_what_is_left_out_can_be_removed(
     known = {**ADA, "email": "ada@example.com"}
     sandbox.insert("monitored_leads", known, activity_at=SINCE)
     database = tmp_path / "leads.duckdb"
-    place = {"path": str(database), "default_target_schema": "tap_leadintent"}
+    place = {
+        "path": str(database),
+        "default_target_schema": "tap_leadintent",
+    }
     state = None
     for days in (0, 10):
         sandbox.advance(days * DAY)

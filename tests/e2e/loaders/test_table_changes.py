@@ -79,7 +79,11 @@ class Table:
 
     def rows(self) -> Rows:
         """Return the rows of the table; see `rows_by_id`."""
-        return rows_by_id(self.schema.postgres, self.schema.folder.name, self.name)
+        return rows_by_id(
+            self.schema.postgres,
+            self.schema.folder.name,
+            self.name,
+        )
 
     def expected(self, *added: str) -> Rows:
         """Return the rows after a complete load; see `expected_rows`."""

@@ -88,7 +88,12 @@ def test_files_hold_what_the_api_holds_once(
     output.mkdir()
     settings = {"destination_path": str(output)}
     run = tap(config).succeeded()
-    state = run_target(tmp_path, "target-jsonl", settings, run.stdout)
+    state = run_target(
+        tmp_path,
+        "target-jsonl",
+        settings,
+        run.stdout,
+    )
 
     found = {path.stem: path for path in output.iterdir()}
     assert found.keys() == {stream for stream in STREAMS if SIZES[stream]}

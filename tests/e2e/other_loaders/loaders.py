@@ -34,7 +34,11 @@ _S3_USER = {"Authorization": f"AWS4-HMAC-SHA256 Credential={_CREDENTIAL}"}
 
 _AS_TEXT = {"objects_as_text": True}
 
-_EMPTY_IN_CLICKHOUSE = {"boolean": False, "integer": 0, "number": 0}
+_EMPTY_IN_CLICKHOUSE = {
+    "boolean": False,
+    "integer": 0,
+    "number": 0,
+}
 """What its columns hold without a value; those of other types hold an empty text."""
 
 
@@ -159,7 +163,13 @@ class TargetDuckdb(Loader):
     def rows(self, stream: str) -> list[Json]:
         query = f"SELECT to_json(t)::TEXT FROM tap_leadintent.{stream} AS t"
         path = self.settings()["path"]
-        return printed_by(self.programs, "-c", _DUCKDB, path, query)
+        return printed_by(
+            self.programs,
+            "-c",
+            _DUCKDB,
+            path,
+            query,
+        )
 
     def text(self, value: str) -> str | None:
         return value or None
@@ -286,7 +296,12 @@ class TargetKafka(Loader):
     def rows(self, stream: str) -> list[Json]:
         topic = f"{self.folder.name}_{stream}"
         consumer = _HERE / "consumer.py"
-        return printed_by(self.programs, consumer, self.services.kafka, topic)
+        return printed_by(
+            self.programs,
+            consumer,
+            self.services.kafka,
+            topic,
+        )
 
 
 class TargetClickhouse(Loader):
@@ -308,7 +323,10 @@ class TargetClickhouse(Loader):
         query = f"SELECT * FROM {stream} FINAL"
         parameters = {"default_format": "JSONEachRow"}
         done = requests.post(
-            self.services.clickhouse, data=query, params=parameters, timeout=TIMEOUT
+            self.services.clickhouse,
+            data=query,
+            params=parameters,
+            timeout=TIMEOUT,
         )
         assert done.ok, done.text
         return [*_lines(done.content.decode())]

@@ -63,7 +63,10 @@ def test_install(new_walk: Walk) -> None:
     assert {name: len(rows) for name, rows in tables.items()} == SIZES
     for stream in STREAMS:
         assert tables[stream] == expected_rows(walk.sandbox, stream)
-    config = {"base_url": walk.sandbox.url, "start_date": "2026-01-01"}
+    config = {
+        "base_url": walk.sandbox.url,
+        "start_date": "2026-01-01",
+    }
     assert shell.config() == config
     loader = shell.plugin("loaders")
     assert "config" not in loader, "its address is a secret"

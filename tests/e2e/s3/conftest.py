@@ -38,7 +38,13 @@ class Lake(Warehouse):
         """Return the rows of a query about the files below `s3://lake`."""
         with TemporaryDirectory() as folder:
             program = _HERE / "query.py"
-            return printed_by(self.programs, program, self.url, folder, query)
+            return printed_by(
+                self.programs,
+                program,
+                self.url,
+                folder,
+                query,
+            )
 
 
 @pytest.fixture(scope="session")

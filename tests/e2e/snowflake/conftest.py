@@ -46,7 +46,12 @@ class SnowflakeWarehouse(Warehouse):
     def ask(self, *statements: str) -> list[list[dict[str, Any]]]:
         """Return the rows of each statement, with column names in lower case."""
         program = _HERE / "query.py"
-        answers = printed_by(self.programs, program, self.port, *statements)
+        answers = printed_by(
+            self.programs,
+            program,
+            self.port,
+            *statements,
+        )
         return [list(map(_in_lower_case, rows)) for rows in answers]
 
     def types(
@@ -123,4 +128,10 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnowflakeWar
     system = install(folder / "meltano", _TARGET)
     with serving(programs, _HERE / "server.py") as port:
         credentials = {"TARGET_SNOWFLAKE_PRIVATE_KEY_PATH": str(key)}
-        yield SnowflakeWarehouse(system, _TARGET, port, programs, credentials)
+        yield SnowflakeWarehouse(
+            system,
+            _TARGET,
+            port,
+            programs,
+            credentials,
+        )

@@ -8,7 +8,8 @@ from urllib.request import Request, urlopen
 
 
 def app(
-    environ: dict[str, Any], start_response: Callable[..., object]
+    environ: dict[str, Any],
+    start_response: Callable[..., object],
 ) -> Iterable[bytes]:
     """Ask the API, and pass its answer on."""
     request = Request(  # noqa: S310 - a server of this machine
