@@ -154,7 +154,8 @@ def test_after_a_page_each_stream_is_tried_with_all_retries(
             skip=1,
             times=2,
         ),
-        *(status(401, stream=stream) for stream in later),
+        status(401, stream=later[0]),
+        status(401, stream=later[1]),
     )
     run = tap(
         {

@@ -13,7 +13,7 @@ import pytest
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import API_KEY, TIMEOUT, VALID, Json, only
+from tests.support.helpers import API_KEY, TIMEOUT, VALID, Json, ids_of, only
 from tests.support.pages import ROOT, blocks, section
 from tests.support.servers import listening, saying_nothing
 
@@ -30,14 +30,27 @@ finally:
 
 def surroundings() -> list[object]:
     """Return what belongs to the program that the tap is used in."""
-    loggers = [logging.getLogger(name) for name in (None, "host", "urllib3")]
-    return [
-        *map(signal.getsignal, (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)),
+    found: list[object] = [
+        signal.getsignal(signal.SIGINT),
+        signal.getsignal(signal.SIGTERM),
+        signal.getsignal(signal.SIGALRM),
         signal.getitimer(signal.ITIMER_REAL),
         sys.excepthook,
-        *((each.level, [*each.filters], [*each.handlers]) for each in loggers),
-        *((h.level, [*h.filters], h.formatter) for h in logging.getLogger().handlers),
     ]
+    for name in (None, "host", "urllib3"):
+        logger = logging.getLogger(name)
+        found += [
+            logger.level,
+            [*logger.filters],
+            [*logger.handlers],
+        ]
+    for handler in logging.getLogger().handlers:
+        found += [
+            handler.level,
+            [*handler.filters],
+            handler.formatter,
+        ]
+    return found
 
 
 def test_nothing_of_the_host_is_changed(config: Json) -> None:
@@ -114,7 +127,8 @@ def test_no_line_of_a_tap_has_a_key(
         seen.append(record.name)
         return True
 
-    loggers = [logging.getLogger(f"tap-leadintent{name}") for name in ("", ".leads")]
+    names = ("tap-leadintent", "tap-leadintent.leads")
+    loggers = list(map(logging.getLogger, names))
     for logger in loggers:
         monkeypatch.setattr(logger, "filters", [count])
 
@@ -125,12 +139,13 @@ def test_no_line_of_a_tap_has_a_key(
     tap = TapLeadIntent(config=config)
     for _ in range(2):
         TapLeadIntent(config={**config, "api_key": other_key})
-    assert [len(logger.filters) for logger in loggers] == [2, 2]
+    for logger in loggers:
+        assert len(logger.filters) == 2
     with pytest.raises(Exception, match="a bug of the tap") as failed:
         tap.sync_all()
     for logger in loggers:
         logger.warning("about %s and %s\x1b[2J", API_KEY, other_key)
-    assert {*seen} == {logger.name for logger in loggers}
+    assert {*seen} == {*names}
     assert "a bug of the tap" in caplog.text
     assert caplog.text.count("about *** and ***\\x1b[2J") == len(loggers)
     for text in (caplog.text, *caplog.messages, str(failed.value)):
@@ -160,7 +175,7 @@ def test_the_recipe_shows_rows_and_goes_on_from_a_state(
         exec(lines, variables)  # noqa: S102 - our own page
         output = Path("leads.jsonl").read_text(encoding="utf-8")
         written.append(output.count('"RECORD"'))
-    assert len({row["id"] for row in variables["rows"]}) == 100
+    assert len(ids_of(variables["rows"])) == 100
     first, both = written
     assert 100 < first <= 150
     assert both - first < 5

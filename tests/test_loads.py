@@ -1,5 +1,6 @@
 """What the stream `loads` says about the fields and the rows of a run."""
 
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -8,11 +9,13 @@ from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import Json, Run, RunTap, entries, only, status
 
-KINDS = ("new", "absent", "contradicting")
+fields_of = itemgetter("new_fields", "absent_fields", "contradicting_fields")
 
 
 def test_fields_that_came_went_or_changed_their_type_are_named(
-    sandbox: Sandbox, config: Json, tap: RunTap
+    sandbox: Sandbox,
+    config: Json,
+    tap: RunTap,
 ) -> None:
     config = {**config, "load_receipts": True, "lookback_days": 0}
     with_loads = TapLeadIntent(config=config).catalog_dict
@@ -20,19 +23,30 @@ def test_fields_that_came_went_or_changed_their_type_are_named(
     found = []
     (complete, *_) = tap(config, catalog=only("leads")).records("leads")
     del complete["signal_observed_at"], complete["additional_properties"]
-    less = {name: value for name, value in complete.items() if name != "title"}
-    for changes in (
-        complete,
-        {**complete, "fullname": "A", "score": "high"},
-        {**less, "fullname": "B"},
-    ):
-        sandbox.insert("leads", {**changes, "id": "changed"}, found_at=sandbox.now())
+    contradicting = {
+        **complete,
+        "fullname": "A",
+        "score": "high",
+    }
+    less = {**complete, "fullname": "B"}
+    del less["title"]
+    for changes in (complete, contradicting, less):
+        changed = {**changes, "id": "changed"}
+        sandbox.insert("leads", changed, found_at=sandbox.now())
         sandbox.advance(60)
-        run = tap(config, catalog=only("leads", "loads", of=with_loads), state=state)
+        run = tap(
+            config,
+            catalog=only("leads", "loads", of=with_loads),
+            state=state,
+        )
         state = run.succeeded().state
         row, *_ = run.records("loads")
-        found.append([row[f"{what}_fields"] for what in KINDS])
-    assert found == [[None] * 3, ["fullname", None, "score"], [None, "title", None]]
+        found.append(fields_of(row))
+    assert found == [
+        (None, None, None),
+        ("fullname", None, "score"),
+        (None, "title", None),
+    ]
 
 
 ERASED = "erased-person"
@@ -57,19 +71,29 @@ WAYS: dict[str, Json] = {
     "without names": {"exclude_fields": {"leads": ["full_name", "company.name"]}},
     "without a signal": {"exclude_fields": {"leads": ["signal"]}},
 }
-CHECKED = ("checked_from", "checked_to", "checked_records")
+checked = itemgetter("checked_from", "checked_to", "checked_records")
 Stopped = tuple[Json, list[Json]]
 
 
 @pytest.fixture
-def catalog(sandbox: Sandbox, config: Json, tap: RunTap) -> Json:
+def catalog(
+    sandbox: Sandbox,
+    config: Json,
+    tap: RunTap,
+) -> Json:
     """Add a new lead, and one without a signal; return a catalog of leads."""
     (record, *_) = tap(config, catalog=only("leads")).records("leads")
     del record["signal_observed_at"], record["additional_properties"]
     now = sandbox.now()
     signal = {**record["signal"], "observed_at": now}
-    sandbox.insert("leads", {**record, "id": ERASED, "signal": signal}, found_at=now)
-    sandbox.insert("leads", {**record, "id": "odd", "signal": None}, found_at=now)
+    new = {**record, "id": ERASED, "signal": signal}
+    without_signal = {**record, "id": "odd", "signal": None}
+    sandbox.insert(
+        "leads",
+        new,
+        without_signal,
+        found_at=now,
+    )
     sandbox.advance(60)
     with_loads = TapLeadIntent(config={**config, "load_receipts": True}).catalog_dict
     return only("leads", "loads", of=with_loads)
@@ -93,26 +117,30 @@ def rows_of(run: Run, table: str) -> dict[Any, str | None]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_rows_count_as_the_loader_gets_them(
-    config: Json, tap: RunTap, catalog: Json, way: str
+    config: Json,
+    tap: RunTap,
+    catalog: Json,
+    way: str,
 ) -> None:
     config = {**config, "load_receipts": True, **WAYS[way]}
     run = tap(config, catalog=catalog).succeeded()
     rows = rows_of(run, "people" if way == "another name" else "leads")
     found, latest = run.records("loads")
-    assert (found["checked_records"], found["time_range"]) == (len(rows), "date_found")
+    assert found["time_range"] == "date_found"
+    assert found["checked_records"] == len(rows)
     inside = 0
     for time in rows.values():
         if time:
             inside += latest["checked_from"] <= time < latest["checked_to"]
-    assert (latest["checked_records"], latest["time_range"]) == (
-        inside,
-        "latest_signal",
-    )
+    assert latest["time_range"] == "latest_signal"
+    assert latest["checked_records"] == inside
     assert bool(rows) == (way != "removed")
 
 
 def test_without_a_column_for_the_time_only_all_rows_are_counted(
-    config: Json, tap: RunTap, catalog: Json
+    config: Json,
+    tap: RunTap,
+    catalog: Json,
 ) -> None:
     no_time = {"stream_maps": {"leads": {"signal_observed_at": None}}}
     config = {**config, "load_receipts": True, **no_time}
@@ -123,12 +151,14 @@ def test_without_a_column_for_the_time_only_all_rows_are_counted(
 
 
 def test_a_complete_list_has_no_interval(
-    config: Json, tap: RunTap, catalog: Json
+    config: Json,
+    tap: RunTap,
+    catalog: Json,
 ) -> None:
     entries(catalog)["leads"]["replication_method"] = "FULL_TABLE"
     run = tap({**config, "load_receipts": True}, catalog=catalog).succeeded()
     (row,) = run.records("loads")
-    assert [row[name] for name in CHECKED] == [None, None, len(rows_of(run, "leads"))]
+    assert checked(row) == (None, None, len(rows_of(run, "leads")))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +169,11 @@ def test_a_complete_list_has_no_interval(
     ],
 )
 def test_a_run_that_has_not_read_everything_counts_nothing(
-    sandbox: Sandbox, config: Json, tap: RunTap, catalog: Json, stopped: Stopped
+    sandbox: Sandbox,
+    config: Json,
+    tap: RunTap,
+    catalog: Json,
+    stopped: Stopped,
 ) -> None:
     settings, faults = stopped
     sandbox.faults(*faults)
@@ -147,4 +181,4 @@ def test_a_run_that_has_not_read_everything_counts_nothing(
     rows = run.records("loads")
     assert len(rows) == 2
     for row in rows:
-        assert [row[name] for name in CHECKED] == [None] * 3
+        assert checked(row) == (None, None, None)

@@ -5,7 +5,7 @@ from tools.plugin_definitions import PLUGIN, PROJECT, generated_files
 
 
 def test_generated_files_are_current() -> None:
-    paths = [PLUGIN, PROJECT, *FOLDER.glob("*.yaml")]
-    assert {path: path.read_text(encoding="utf-8") for path in paths} == (
-        generated_files()
-    )
+    generated = generated_files()
+    assert generated.keys() == {PLUGIN, PROJECT, *FOLDER.glob("*.yaml")}
+    for path, text in generated.items():
+        assert path.read_text(encoding="utf-8") == text

@@ -18,6 +18,7 @@ from tests.support.helpers import (
     entries,
     ids_of,
     only,
+    where,
 )
 from tests.support.runs import SINCE
 
@@ -56,9 +57,11 @@ def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
         sizes=dict.fromkeys(STREAMS, 150),
     )
     run = tap(config).succeeded()
-    keys = {m["stream"]: m["key_properties"] for m in run.messages if "schema" in m}
-    assert keys.keys() == {*STREAMS}
-    for stream, key in keys.items():
+    schemas = run.of_type("SCHEMA")
+    assert {schema["stream"] for schema in schemas} == {*STREAMS}
+    for schema in schemas:
+        stream = schema["stream"]
+        key = schema["key_properties"]
         records = run.records(stream)
         keys_of_rows = [tuple(map(record.get, key)) for record in records]
         assert len({*keys_of_rows}) == len(keys_of_rows) == 150
@@ -85,11 +88,14 @@ def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(
         "0.575": None,
         "0.49": None,
     }
-    texts = [f'{{"id": "{price}", "price": {price}}}' for price in found]
-    sandbox.insert("custom_signals", *texts)
+    for price in found:
+        text = f'{{"id": "{price}", "price": {price}}}'
+        sandbox.insert("custom_signals", text)
     run = tap(config, catalog=catalog).succeeded()
-    prices = {record["id"]: record["price"] for record in run.records("custom_signals")}
-    assert {price: prices[price] for price in found} == found
+    records = run.records("custom_signals")
+    for price, value in found.items():
+        (record,) = where(records, id=price)
+        assert record["price"] == value
     column = run.schema("custom_signals")["properties"]["price"]
     assert column["multipleOf"] == Decimal("0.01")
 

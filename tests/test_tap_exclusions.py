@@ -110,7 +110,10 @@ def test_a_content_key_leaves_out_excluded_fields(
 
 def test_the_field_of_a_time_range_may_be_excluded() -> None:
     """The guard against servers that ignore ranges looks at it all the same."""
-    leads = [Lead(f"{n}", n, s.versions) for n, s in enumerate(steady(30))]
+    leads = []
+    for number, one in enumerate(steady(30)):
+        lead = Lead(f"{number}", number, one.versions)
+        leads.append(lead)
     config = {
         "exclude_fields": {"leads": ["signal"]},
         "start_date": "2026-03-01",
