@@ -12,7 +12,11 @@ from singer_sdk import Stream
 from singer_sdk.singerlib import Catalog
 from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE, REPLICATION_INCREMENTAL
 
-from tap_leadintent.singer.files import find_variable_in_project, variable_of
+from tap_leadintent.singer.files import (
+    find_environments_in_project,
+    find_variable_in_project,
+    variable_of,
+)
 
 Check = Callable[[Mapping[str, Any]], Iterable[str]]
 """Returns a line for each problem of the settings, which begins with the setting's
@@ -161,8 +165,16 @@ def _unset(
     """Say how to set a setting that is required."""
     about = setting["description"].rstrip(".")
     variable = find_variable_in_project(name)
+    environments = find_environments_in_project(name)
     if variable:
         advice = f"set the environment variable {variable}, which meltano.yml refers to"
+    elif environments:
+        option = f"--environment={environments[0]}"
+        names = ", ".join(environments)
+        advice = (
+            f"type meltano {option} …, as meltano.yml sets it only for environments "
+            f"({names}), and this command uses none"
+        )
     else:
         (example,) = setting.get("examples") or ["…"]
         command = f"meltano config set {tap} {name} '{example}'"

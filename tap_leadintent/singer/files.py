@@ -41,6 +41,12 @@ class _Extractor(msgspec.Struct):
 class _Plugins(msgspec.Struct):
     extractors: list[_Extractor] = []
 
+    def values_of(self, setting: str) -> list[Any]:
+        """Return the values that these plugins give a setting of the running tap."""
+        name = os.environ.get("MELTANO_EXTRACTOR_NAME")
+        configs = [each.config for each in self.extractors if each.name == name]
+        return [config[setting] for config in configs if setting in config]
+
 
 class _EnvironmentConfig(msgspec.Struct):
     plugins: _Plugins = msgspec.field(default_factory=_Plugins)
@@ -230,27 +236,50 @@ def find_variable_in_project(setting: str) -> str:
     Returns:
         The name of the variable, or an empty text if `meltano.yml` refers to none.
     """
-    root = os.environ.get("MELTANO_PROJECT_ROOT")
-    environment = os.environ.get("MELTANO_ENVIRONMENT")
-    extractor = os.environ.get("MELTANO_EXTRACTOR_NAME")
-    if not (root and extractor):
-        return ""
-    try:
-        text = Path(root, "meltano.yml").read_bytes()
-        project = msgspec.yaml.decode(text, type=_Project)
-    except (OSError, msgspec.MsgspecError):
-        return ""
-    extractors: list[_Extractor] = []
-    for each in project.environments:
-        if each.name == environment:
-            extractors += each.config.plugins.extractors
-    extractors += project.plugins.extractors
-    for plugin in extractors:
-        value = str(plugin.config.get(setting))
-        reference = _REFERENCE.fullmatch(value)
-        if plugin.name == extractor and reference:
+    project = _read_project()
+    values: list[Any] = []
+    for environment in project.environments:
+        if environment.name == os.environ.get("MELTANO_ENVIRONMENT"):
+            values += environment.config.plugins.values_of(setting)
+    values += project.plugins.values_of(setting)
+    for value in values:
+        reference = _REFERENCE.fullmatch(str(value))
+        if reference:
             return reference[1]
     return ""
+
+
+def find_environments_in_project(setting: str) -> list[str]:
+    """Return the environments of a Meltano project that have a value of a setting.
+
+    Some commands of Meltano, such as `meltano config test`, do not use the project's
+    default environment.
+
+    Args:
+        setting: The setting's name.
+
+    Returns:
+        The names of the environments; none if one is active, or outside of Meltano.
+    """
+    if os.environ.get("MELTANO_ENVIRONMENT"):
+        return []
+    return [
+        environment.name
+        for environment in _read_project().environments
+        if environment.config.plugins.values_of(setting)
+    ]
+
+
+def _read_project() -> _Project:
+    """Read `meltano.yml`; an unreadable one, or none, is an empty project."""
+    root = os.environ.get("MELTANO_PROJECT_ROOT")
+    if not root:
+        return _Project()
+    try:
+        text = Path(root, "meltano.yml").read_bytes()
+        return msgspec.yaml.decode(text, type=_Project)
+    except (OSError, msgspec.MsgspecError):
+        return _Project()
 
 
 def read_environment(

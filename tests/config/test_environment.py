@@ -184,6 +184,22 @@ def test_a_missing_key_is_named_by_the_variable_that_meltano_would_read(
     assert message.startswith(text)
 
 
+def test_a_missing_key_of_a_project_that_sets_it_for_an_environment(
+    tmp_path: Path,
+) -> None:
+    """A key that is set for all environments would be used in the others, too."""
+    project = PROJECT.format(key="$KEY_OF_PROD").replace(
+        "{api_key: $KEY_OF_DEV}",
+        "{}",
+    )
+    (tmp_path / "meltano.yml").write_text(project, encoding="utf-8")
+    message = refusal_of_a_run_by_meltano(tmp_path, "")
+    assert message.startswith(
+        "api_key: is not set; type meltano --environment=prod …, as meltano.yml "
+    )
+    assert "config set" not in message
+
+
 @pytest.mark.parametrize("project", ["", "- 1", "plugins: {extractors: [", "a: [1]"])
 def test_a_missing_key_without_a_variable_in_the_project(
     tmp_path: Path,
