@@ -84,6 +84,10 @@ def test_upgrade(walk: Walk) -> None:
         ".",
         str(shell.folder / "clone"),
     )
+    # As in the terminal of an earlier build. The build removes this folder first.
+    packages = shell.folder / "clone/dist"
+    packages.mkdir()
+    shell.variables["UV_FIND_LINKS"] = str(packages)
     # It replaces the plugin, in a folder that no other test uses.
     (shell.project / ".meltano/extractors/tap-leadintent").unlink()
     # A definition of old, with a setting that is gone, and an extra.
