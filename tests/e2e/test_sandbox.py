@@ -20,7 +20,7 @@ PAGE = ROOT / "docs" / "sandbox.md"
 
 def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
     # Only the port is another. The tap runs last, when the faults are set.
-    start, *others = blocks(PAGE.read_text(encoding="utf-8"), "sh")
+    _install, start, *others = blocks(PAGE.read_text(encoding="utf-8"), "sh")
     program, *arguments = shlex.split(start.replace("8000", "0"))
     assert program == "python"
     with subprocess.Popen(  # noqa: S603 - our own module
