@@ -207,8 +207,8 @@ def test_crontab(walk: Walk) -> None:
     """As cron runs it, with none of the variables of a shell."""
     shutil.copy(SCRIPT, walk.shell.project)
     environments, production, _ = lines_of("production.md", "## Two environments")
-    (key, *_) = production.splitlines()
-    walk.shell(environments, key)
+    (permissions, key, *_) = production.splitlines()
+    walk.shell(environments, permissions, key)
     (crontab,) = lines_of("recipes.md", "## On a schedule", "crontab")
     lines = crontab.splitlines()
     settings = [line for line in lines if re.match(r"\w+=", line)]

@@ -228,7 +228,9 @@ def test_environments(walk: Walk) -> None:
     walk.shell(RUN)
     before = len(walk.sandbox.requests())
     walk.shell(methods, environments, run)
-    assert API_KEY in (walk.shell.project / ".env").read_text("utf-8")
+    secrets = walk.shell.project / ".env"
+    assert API_KEY in secrets.read_text("utf-8")
+    assert secrets.stat().st_mode & 0o077 == 0, "only its owner may read it"
     search = f"git grep --cached --name-only {API_KEY} || echo nowhere"
     assert walk.shell(ADD_ALL, search).endswith("nowhere\n")
     requests = walk.sandbox.requests()[before:]
@@ -253,6 +255,11 @@ def test_environments(walk: Walk) -> None:
         state = walk.shell(shared, f"meltano state get {name} 2> /dev/null")
         assert json.loads(state) == json.loads(saved)
     walk.shell(shared, by_hand)
+    exclude, *_ = lines_of("columns.md", "## Keeping names and personal data out")
+    walk.shell("export MELTANO_ENVIRONMENT=prod", exclude)
+    assert "exclude_fields" not in walk.shell.config(), "of the other environments"
+    walk.shell("unset MELTANO_ENVIRONMENT", exclude)
+    assert walk.shell.config()["exclude_fields"].keys() == {"leads", "monitored_leads"}
 
 
 def test_troubleshooting(walk: Walk) -> None:
