@@ -258,8 +258,14 @@ def test_environments(walk: Walk) -> None:
     exclude, *_ = lines_of("columns.md", "## Keeping names and personal data out")
     walk.shell("export MELTANO_ENVIRONMENT=prod", exclude)
     assert "exclude_fields" not in walk.shell.config(), "of the other environments"
-    walk.shell("unset MELTANO_ENVIRONMENT", exclude)
-    assert walk.shell.config()["exclude_fields"].keys() == {"leads", "monitored_leads"}
+    of_all = {"observations": ["account"]}
+    walk.shell(
+        f"meltano config set tap-leadintent exclude_fields '{json.dumps(of_all)}'"
+    )
+    assert walk.shell.config()["exclude_fields"] == of_all
+    of_prod = "meltano --environment=prod config print tap-leadintent 2> /dev/null"
+    excluded = json.loads(walk.shell(of_prod))["exclude_fields"]
+    assert excluded.keys() == {"leads", "monitored_leads", "observations"}
 
 
 def test_troubleshooting(walk: Walk) -> None:
