@@ -306,10 +306,10 @@ def webhook() -> Iterator[tuple[str, list[str]]]:
 
 
 def slow(sandbox: Sandbox) -> None:
-    """Let a run take minutes."""
+    """Let a run take at least 100 seconds, which is more than the time-out."""
     fill(
         sandbox,
-        latency=3,
+        latency=8,
         **SIZES,
     )
 
