@@ -58,6 +58,12 @@ class History:
     page: int
     """The most records of a page."""
 
+    ignores_limit: bool = False
+    """Whether a page holds as many, however few were asked for."""
+
+    promises_more: bool = False
+    """Whether an empty page follows each last one."""
+
     unit: int = 1
     """Seconds that ranges are rounded to."""
 
@@ -71,9 +77,9 @@ class History:
         self,
         range_name: str,  # noqa: ARG002
         interval: Interval,
-        limit: int,  # noqa: ARG002
+        limit: int,
     ) -> "HistoryQuery":
-        """Begin a query; a page has as many records as the history says."""
+        """Begin a query."""
         start, end = interval
         start -= OVERLAP_SECONDS
         start -= start % self.unit
@@ -82,10 +88,12 @@ class History:
         after = bisect_right(self.times, end)
         if self.cap:
             after = min(after, first + self.cap)
+        page = self.page if self.ignores_limit else min(limit, self.page)
         return HistoryQuery(
             self,
             first,
             after,
+            page,
         )
 
     def parse(self, body: bytes) -> HistoryPage:
@@ -105,6 +113,8 @@ class HistoryQuery:
     """The first record that it returns."""
     after: int
     """The first record after these."""
+    page: int
+    """The most records of a page."""
     records: int = 0
 
     def fetch(
@@ -114,12 +124,15 @@ class HistoryQuery:
     ) -> HistoryPage:
         """Return the next page."""
         place = self.first + self.records
-        records = min(self.history.page, self.after - place)
+        records = min(self.page, self.after - place)
         self.records += records
+        has_more = place + records < self.after
+        if self.history.promises_more:
+            has_more = records > 0
         page = HistoryPage(
             place,
             records,
-            place + records < self.after,
+            has_more,
         )
         self.history.pages.append(page)
         return page
@@ -130,6 +143,7 @@ def play(  # noqa: PLR0913 - what a run depends on
     scope: Scope,
     now: int,
     *,
+    page_size: int,
     readers: int,
     widest: int,
     covered_to: int | None = None,
@@ -140,6 +154,7 @@ def play(  # noqa: PLR0913 - what a run depends on
         history: What it reads.
         scope: What it is to read.
         now: When it begins, in UTC seconds since 1970.
+        page_size: How many records a page it asks for.
         readers: How many requests it sends at once.
         widest: The most seconds of a window.
         covered_to: Up to when it reads nothing again; None for a first load.
@@ -147,7 +162,7 @@ def play(  # noqa: PLR0913 - what a run depends on
     Returns:
         Its cost.
     """
-    bookmark = Bookmark(caps=Caps(history.page))
+    bookmark = Bookmark(caps=Caps(page_size))
     if covered_to is not None:
         for name in scope.ranges:
             bookmark.coverage[name] = [(scope.start, covered_to)]

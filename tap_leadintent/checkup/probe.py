@@ -44,6 +44,9 @@ _RETRIES = 2
 """Retries of a question. An API may answer 500 to a range that it does not like."""
 
 
+_REFUSED = "the API refuses a time range that it takes"
+
+
 class UnsettledError(Exception):
     """A question cannot be settled; the text says why, or is empty if it is obvious."""
 
@@ -60,6 +63,8 @@ class Answer(NamedTuple):
     records: list[Record]
     page: Page
     seconds: float
+    fields: Mapping[str, Any]
+    """The request fields."""
     limit: int
     """How many records were asked for."""
 
@@ -214,13 +219,14 @@ class Probe:
             decoded.raw,
             strict=True,
         ):
-            keys.append(str(record.get("id", bytes(raw))))
+            keys.append(str(record.get("id") or bytes(raw)))
         seconds = self.api.heard[-1].elapsed.total_seconds()
         return Answer(
             keys,
             records,
             page,
             seconds,
+            fields,
             limit,
         )
 
@@ -260,10 +266,14 @@ class Probe:
         start: int,
         end: int,
     ) -> set[str]:
-        """Return what identifies the first records of an interval."""
+        """Return what identifies the first records of an interval.
+
+        Raises:
+            UnsettledError: The API refuses it.
+        """
         page = self.between(start, end)
         if page is None:
-            return set()
+            raise UnsettledError(_REFUSED)
         return {*page.keys}
 
     def holds(
@@ -272,8 +282,8 @@ class Probe:
         start: int,
         end: int,
         most: int = _FOLLOWED,
-    ) -> bool | None:
-        """Return whether an interval has a record; None if the API refuses it.
+    ) -> bool:
+        """Return whether an interval has a record.
 
         Args:
             key: What identifies the record.
@@ -282,11 +292,11 @@ class Probe:
             most: How many pages it is looked for in.
 
         Raises:
-            UnsettledError: It is on none of the first pages, and there are more, or the
-                API may have ended the query early.
+            UnsettledError: The API refuses it. Or the record is on none of the first
+                pages, and there are more, or the API may have ended the query early.
         """
         if not self.between(start, end):
-            return None
+            raise UnsettledError(_REFUSED)
         records = 0
         pages = self.follow(self.fields_of(start, end), most)
         for page in pages:
@@ -337,17 +347,22 @@ class Probe:
         """
         pages = [self.ask(fields, limit=limit)]
         while len(pages) < most:
-            cursor = pages[-1].page.cursor
-            if not (cursor.has_more and cursor.next):
+            following = self.after(pages[-1])
+            if not following:
                 break
-            pages.append(
-                self.ask(
-                    fields,
-                    cursor.next,
-                    limit,
-                )
-            )
+            pages.append(following)
         return pages
+
+    def after(self, answer: Answer) -> Answer | None:
+        """Return the page that follows another one; None if none does."""
+        cursor = answer.page.cursor
+        if not (cursor.has_more and cursor.next):
+            return None
+        return self.ask(
+            answer.fields,
+            cursor.next,
+            answer.limit,
+        )
 
     @property
     def known(self) -> list[Answer]:

@@ -11,6 +11,7 @@ cannot be settled, without a reason where it makes no sense.
 import re
 from collections import Counter
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 
 from tap_leadintent.checkup.probe import (
     DAY,
@@ -169,8 +170,9 @@ def are_pages_full(probe: Probe) -> Found:
     if probe.api.limit < PAGE:
         raise UnsettledError
     full = 0
-    for page in probe.pages(3):
-        if page.page.has_more:
+    pages = probe.pages(3)
+    for page, following in pairwise(pages):
+        if following.keys:
             full = max(full, len(page.keys))
     if not full:
         raise TooFewError("all records are on one page")
@@ -180,6 +182,25 @@ def are_pages_full(probe: Probe) -> Found:
         "page_size": full if is_smaller else None,
     }
     return "yes" if full >= PAGE else "no", found
+
+
+def says_last_page(probe: Probe) -> Found:
+    """Does the last page say that no page follows?
+
+    It asks for the page after the shortest one that promises more.
+    """
+    shortest: Answer | None = None
+    for answer in probe.known:
+        if answer.keys and (not shortest or len(answer.keys) < len(shortest.keys)):
+            shortest = answer
+    if not shortest:
+        raise TooFewError("there are no records")
+    if not shortest.page.has_more:
+        return "yes", {}
+    following = probe.after(shortest)
+    if not following or following.keys:
+        raise TooFewError("no query has ended")
+    return "no", {}
 
 
 def obeys_limit(probe: Probe) -> Found:
@@ -237,6 +258,10 @@ def lacks_records(
         start = probe.api.now - days * DAY
         if start < since:
             break
-        if not probe.ranges[0].keys(start, start + 29 * DAY) <= listed:
+        page = probe.ranges[0].between(start, start + 29 * DAY)
+        if page is None:
+            # What lies further back may be refused, too.
+            break
+        if not listed.issuperset(page.keys):
             return True
     return False

@@ -48,6 +48,16 @@ _MOST_PAGES = 12
 _OVERLAP = 3
 """Seconds between two that a range of one of them cannot hold both."""
 
+_MINUTE = 60
+
+_LENGTHS = {
+    "an hour": 3_600,
+    "a day": DAY,
+    "a week": 7 * DAY,
+    "a month": 30 * DAY,
+}
+"""Ranges that are tried if the API refuses a minute."""
+
 _NO_RECORD = "no record was found by it"
 
 
@@ -189,6 +199,8 @@ def _at_second(probe: Probe) -> Anchor:
     """Return an anchor whose second is known."""
     anchor = _obeying(probe)
     if not anchor.path:
+        if may_be_short(probe)[0] != "yes":
+            raise UnsettledError("the API refuses short ranges")
         raise TooFewError("no record shows its time there in whole seconds")
     return anchor
 
@@ -230,10 +242,7 @@ def rounded_to(probe: Probe) -> str:
     rounded = ""
     for name, unit in UNITS.items():
         other = _far_within(unit, second, probe.api.now)
-        is_there = probe.holds(key, other, other + 1)
-        if is_there is None:
-            raise UnsettledError("the API refuses the time that it takes")
-        if not is_there:
+        if not probe.holds(key, other, other + 1):
             break
         rounded = name
     return rounded
@@ -326,16 +335,16 @@ def _part(
         "yes", "cut" or "refused"; "outside" if the API refuses that day as well, so
         that the width is not the reason.
     """
-    held = probe.holds(
-        key,
-        start,
-        end,
-    )
-    if held is not None:
+    if probe.between(start, end):
+        held = probe.holds(
+            key,
+            start,
+            end,
+        )
         return "yes" if held else "cut"
-    if probe.between(far, far + DAY) is None:
-        return "outside"
-    return "refused"
+    if probe.between(far, far + DAY):
+        return "refused"
+    return "outside"
 
 
 def _last_days(probe: Probe, length: int) -> str:
@@ -346,9 +355,9 @@ def _last_days(probe: Probe, length: int) -> str:
     if first is None or not first.keys:
         return "outside"
     # The record may be on the last page, as it is at the other end.
-    held = probe.holds(first.keys[-1], start, now, _MOST_PAGES)
-    if held is None:
+    if probe.between(start, now) is None:
         return "refused"
+    held = probe.holds(first.keys[-1], start, now, _MOST_PAGES)
     return "yes" if held else "cut"
 
 
@@ -371,6 +380,20 @@ def may_be_a_window_wide(probe: Probe) -> Found:
         if days * DAY < window and _width(probe, days * DAY) == "yes":
             return case, {"window_days": days}
     return case, {"window_days": None}
+
+
+@cache
+def may_be_short(probe: Probe) -> Found:
+    """May a range be a minute wide? Longer ones are tried if it may not."""
+    now = probe.api.now
+    if probe.between(now - _MINUTE, now):
+        return "yes", {}
+    for name, length in _LENGTHS.items():
+        if probe.between(now - length, now):
+            # No ordinary run asks for less than an hour.
+            case = "hour" if length == _LENGTHS["an hour"] else "no"
+            return case, {"least": name}
+    raise UnsettledError("the API refuses each length")
 
 
 def may_end_in_the_future(probe: Probe) -> Found:

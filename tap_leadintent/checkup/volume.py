@@ -3,7 +3,7 @@
 What a run takes is counted by playing it (`play.py`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from math import ceil
 from statistics import median
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tap_leadintent import times
 from tap_leadintent.checkup import questions, ranges
 from tap_leadintent.checkup.play import Cost, History, play
-from tap_leadintent.checkup.probe import Probe, TooFewError, UnsettledError
+from tap_leadintent.checkup.probe import Found, Probe, TooFewError, UnsettledError
 from tap_leadintent.checkup.report import ESTIMATE, Finding, Report, Volume
 from tap_leadintent.checkup.sampling import Part, Sample, take_samples, time_path
 from tap_leadintent.checkup.wording import explain
@@ -41,6 +41,11 @@ class Known(NamedTuple):
     """For how many records one of the history stands."""
     factor: float = 1
     """How many pages one of the history stands for."""
+
+    @property
+    def page(self) -> float:
+        """How many records a page of the API holds."""
+        return self.history.page * self.every / self.factor
 
 
 def estimate(report: Report, probes: Sequence[Probe]) -> None:
@@ -144,6 +149,8 @@ def _history(probe: Probe, sample: Sample) -> Known:
     history = History(
         times=[],
         page=_full_page(probe),
+        ignores_limit=_is_true(questions.obeys_limit, probe, "no"),
+        promises_more=_is_true(questions.says_last_page, probe, "no"),
         unit=_unit(probe),
         cap=_cap(probe),
     )
@@ -182,6 +189,17 @@ def _listed_times(probe: Probe, sample: Sample) -> list[int]:
     return found
 
 
+def _is_true(
+    question: Callable[[Probe], Found],
+    probe: Probe,
+    case: str,
+) -> bool:
+    """Return whether a question is answered by a case."""
+    with suppress(StreamError, UnsettledError):
+        return question(probe)[0] == case
+    return False
+
+
 def _unit(probe: Probe) -> int:
     """Return the seconds that time ranges are rounded to."""
     with suppress(StreamError, UnsettledError):
@@ -199,19 +217,15 @@ def _cap(probe: Probe) -> int:
 
 
 def _full_page(probe: Probe) -> int:
-    """Return how many records a full page of a run holds."""
-    asked = probe.stream.settings.page_size
+    """Return how many records a page of the API holds at most."""
     full = 0
     largest = 0
     for answer in probe.known:
         records = len(answer.keys)
-        if records > answer.limit:
-            largest = max(largest, records)
+        largest = max(largest, records)
         if answer.page.has_more:
             full = max(full, records)
-    if largest:
-        return largest
-    return min(asked, full) if full else asked
+    return full or max(largest, probe.api.limit)
 
 
 class Runs:
@@ -255,10 +269,13 @@ class Runs:
                 yield self._by_windows(windows, 0)
 
     def _play(self, covered_to: int | None) -> Cost:
+        history = self.known.history
+        page_size = self.settings.page_size / self.known.page * history.page
         cost = play(
-            self.known.history,
+            history,
             self.scope,
             self.now,
+            page_size=max(1, round(page_size)),
             readers=self.settings.concurrency,
             widest=self.widest,
             covered_to=covered_to,
@@ -274,7 +291,7 @@ class Runs:
         records: float,
     ) -> Cost:
         """Return the cost of so many windows, most of which take one request."""
-        pages = records / self.known.history.page
+        pages = records / min(self.known.page, self.settings.page_size)
         cost = Cost(windows + pages, records)
         return cost.times(len(self.scope.ranges_to_read))
 

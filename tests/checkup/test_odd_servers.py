@@ -53,6 +53,7 @@ ORDINARY = {
     "Fields beside data and cursor?": "none",
     "Does latest_signal return all leads?": "yes",
     "Does a page hold 100 records?": "yes",
+    "Does the last page say so?": "yes",
     "Do three pages follow one another?": "yes",
     "Is limit obeyed?": "yes",
     "Is it obeyed?": "yes",
@@ -60,6 +61,7 @@ ORDINARY = {
     "Is it rounded?": "no",
     "May it be window_days wide?": "yes",
     "May it be a year wide?": "yes",
+    "May it be a minute wide?": "yes",
     "May it end in the future?": "yes",
     "Does it reach back ten years?": "yes",
     "Is a list as complete as its time ranges?": "yes",
@@ -103,6 +105,14 @@ WAYS: dict[str, tuple[Json, Json]] = {
         {"widest": 31 * DAY},
         {"May it be a year wide?": REFUSED},
     ),
+    "refuses less than ten minutes": (
+        {"shortest": 600},
+        {"May it be a minute wide?": "no, an hour at least"},
+    ),
+    "refuses less than a day": (
+        {"shortest": DAY},
+        {"May it be a minute wide?": "no, a day at least"},
+    ),
     "rounds to days": (
         {"unit": DAY},
         {"Is it rounded?": "yes, to days"},
@@ -130,6 +140,10 @@ WAYS: dict[str, tuple[Json, Json]] = {
     "refuses more than 50": (
         {"most": 50},
         {"May a request ask for 100 records?": "no, for 50"},
+    ),
+    "promises one page more": (
+        {"promises_more": True},
+        {"Does the last page say so?": "no, an empty page follows it"},
     ),
     "ends queries": (
         {"cap": 150},
@@ -202,6 +216,7 @@ def test_a_page_that_the_tap_does_not_accept_is_not_refused(tmp_path: Path) -> N
         ({"ignores_end": True}, {}),
         ({"most": 50}, {}),
         ({"widest": 8 * DAY}, {}),
+        ({"shortest": DAY}, {}),
         ({"keeps_from": 100 * DAY}, {}),
         # It would lack records.
         ({"longest": 8 * DAY}, {}),

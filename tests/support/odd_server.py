@@ -1,5 +1,6 @@
 """A model of the API that does some things in its own way."""
 
+import json
 from dataclasses import dataclass, field
 
 from tests.support.helpers import Json
@@ -26,6 +27,10 @@ class Server(Api):
     """Records after which a query ends; 0 for never."""
     lacks: int = 0
     """Every how many leads one is not returned by `latest_signal`; 0 for never."""
+    promises_more: bool = False
+    """Whether an empty page follows each last one."""
+    shortest: int = 0
+    """Seconds of the shortest range that is accepted."""
     says: Json = field(default_factory=dict)
     """Further fields of the envelope."""
 
@@ -40,6 +45,9 @@ class Server(Api):
             if self.refuses_the_future and end > self.now:
                 self.refused.append(body)
                 return 422, {"error": "end_time lies in the future"}
+            if end - start < self.shortest:
+                self.refused.append(body)
+                return 400, {"error": "the range is too short"}
             start = start // self.unit * self.unit
             end = -(-end // self.unit) * self.unit
             if self.longest and end - start > self.longest:
@@ -56,6 +64,15 @@ class Server(Api):
             cursor["limit"] = min(cursor["limit"], self.page)
         code, page = super().respond({**changed, "cursor": cursor})
         return code, {**page, **self.says}
+
+    def _answer(
+        self,
+        rows: list[Row],
+        after: str,
+    ) -> tuple[int, Json]:
+        if self.promises_more and rows:
+            after = json.dumps(rows[-1][:2])
+        return super()._answer(rows, after)
 
     def _near(self, start: float, end: float, *, by_found: bool) -> list[Lead]:
         if self.ignores_end:
