@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from importlib.resources import files
 from typing import Literal
 
@@ -10,8 +9,9 @@ import click
 import msgspec
 
 from tap_leadintent.checkup import fields, questions, ranges, signals
+from tap_leadintent.checkup.actions import write_command
 from tap_leadintent.checkup.probe import Found, Probe, TooFewError, UnsettledError
-from tap_leadintent.checkup.report import Finding, replication_command
+from tap_leadintent.checkup.report import Finding
 from tap_leadintent.checkup.wording import explain
 from tap_leadintent.errors import StreamError
 
@@ -22,6 +22,7 @@ class Case(msgspec.Struct):
     answer: str
     meaning: str = ""
     action: str = ""
+    setting: str = ""
 
 
 class Question(msgspec.Struct):
@@ -46,6 +47,8 @@ _ROOMS = (questions, ranges, signals, fields)
 def ask_all(probes: list[Probe], can_read: list[Probe]) -> Iterator[Finding]:
     """Ask all questions, and print a line of progress before each.
 
+    A part of the requests is left for the estimate.
+
     Args:
         probes: The probes of the streams to ask about.
         can_read: Those that get their first pages.
@@ -53,6 +56,8 @@ def ask_all(probes: list[Probe], can_read: list[Probe]) -> Iterator[Finding]:
     Yields:
         The findings.
     """
+    api = probes[0].api
+    api.reserved = api.left // 3
     asked = defaultdict[str, list[Probe]](list)
     asked["run"] = can_read[:1]
     asked["endpoint"] = probes
@@ -66,7 +71,7 @@ def ask_all(probes: list[Probe], can_read: list[Probe]) -> Iterator[Finding]:
             if not probe.list_fields:
                 asked["list"].append(probe)
     for name, question in QUESTIONS.items():
-        left = f"({probes[0].api.left} requests left)"
+        left = f"({api.left} requests left)"
         click.echo(f"{question.group}: {question.text} {left}", err=True)
         for probe in asked[question.scope]:
             yield from _ask(
@@ -74,6 +79,7 @@ def ask_all(probes: list[Probe], can_read: list[Probe]) -> Iterator[Finding]:
                 question,
                 probe,
             )
+    api.reserved = 0
 
 
 def _ask(
@@ -102,16 +108,19 @@ def _ask(
             yield finding
         return
     case = question.cases[chosen]
-    method = "FULL_TABLE" if stream.is_incremental else "INCREMENTAL"
-    values = {"stream": stream.name}
-    values[f"as_{method.lower()}"] = replication_command(stream.name, method)
-    values.update({key: value for key, value in found.items() if value is not None})
     finding.verdict = "differs" if case.meaning else "as described"
-    finding.answer = case.answer.format_map(values)
-    finding.meaning = case.meaning.format_map(values)
-    # Where a value is missing, the action would change nothing.
-    with suppress(KeyError):
-        finding.action = case.action.format_map(values)
+    finding.answer = case.answer.format_map(found)
+    finding.meaning = case.meaning.format_map(found)
+    finding.action = case.action.format_map(found)
+    method = "FULL_TABLE" if stream.is_incremental else "INCREMENTAL"
+    if case.setting in {method, "_select"}:
+        finding.value = stream.name
+    else:
+        finding.value = found.get(case.setting)
+    # Without a value, it would change nothing.
+    if finding.value is not None:
+        finding.setting = case.setting
+        finding.action = write_command(case.setting, [finding.value])
     yield finding
 
 

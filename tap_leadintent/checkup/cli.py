@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from tap_leadintent.checkup import columns
+from tap_leadintent.checkup.actions import write_actions
 from tap_leadintent.checkup.check import ask_all
 from tap_leadintent.checkup.probe import DAY, Api, Probe, readable
 from tap_leadintent.checkup.report import Report, write
@@ -81,9 +82,10 @@ def main(
         tap = _connect(settings)
         api = Api(tap, max_requests)
         probes = list[Probe]()
-        for name in STREAM_NAMES:
-            if name in (stream or STREAM_NAMES):
-                probes.append(Probe(tap.endpoint_streams[name], api))
+        for name in dict.fromkeys(stream) or selected_streams(STREAM_NAMES, None):
+            probes.append(Probe(tap.endpoint_streams[name], api))
+        if not probes:
+            raise ConfigError("_select: selects no stream")
         try:
             can_read = readable(probes)
             report.findings.extend(ask_all(probes, can_read))
@@ -96,6 +98,7 @@ def main(
                 )
         except KeyboardInterrupt:
             report.is_interrupted = True
+    report.actions = [*write_actions(report.findings)]
     report.requests = max_requests - api.left
     report.seconds = round(time.monotonic() - began, 1)
     if as_json:
@@ -104,8 +107,7 @@ def main(
         click.echo("\n".join(write(report)))
     if report.is_interrupted:
         sys.exit(130)
-    needs_action = any(finding.action for finding in report.findings)
-    sys.exit(int(needs_action))
+    sys.exit(int(bool(report.actions)))
 
 
 @click.command(context_settings=_HELP)

@@ -92,6 +92,8 @@ class Api(HTTPAdapter):
         super().__init__()
         self.left = most
         """How many requests may still be sent."""
+        self.reserved = 0
+        """How many of them questions leave for the estimate."""
         self.limit = PAGE
         """How many records a request may ask for."""
         self.heard: list[requests.Response] = []
@@ -182,7 +184,7 @@ class Probe:
         limit = limit or self.api.limit
         request = repr((fields, after, limit))
         if request not in self.answers:
-            if self.api.left <= 0:
+            if self.api.left <= self.api.reserved:
                 raise UnsettledError("no requests are left; see --max-requests")
             try:
                 self.answers[request] = self._send(

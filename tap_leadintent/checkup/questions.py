@@ -262,6 +262,6 @@ def lacks_records(
         if page is None:
             # What lies further back may be refused, too.
             break
-        if not listed.issuperset(page.keys):
+        if not {*page.keys} <= listed:
             return True
     return False

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -14,9 +14,6 @@ from tap_leadintent.words import counted
 
 ESTIMATE = "Estimate"
 """The group of findings about the estimate."""
-
-SET = "meltano config set tap-leadintent"
-"""Begins each command that sets something."""
 
 _FEW = 3
 """So many streams or time ranges are named, even if an answer is about all."""
@@ -38,20 +35,6 @@ _wrap = partial(
 )
 
 
-def replication_command(stream: str, method: str) -> str:
-    """Return the command that sets how a stream is replicated, for a message.
-
-    Args:
-        stream: The name of the stream.
-        method: `FULL_TABLE` or `INCREMENTAL`.
-
-    Returns:
-        A line for a shell.
-    """
-    metadata = f'{{"{stream}": {{"replication-method": "{method}"}}}}'
-    return f"{SET} _metadata '{metadata}'"
-
-
 class Finding(msgspec.Struct):
     """The answer to a question. It holds names of fields and numbers, no values."""
 
@@ -67,6 +50,9 @@ class Finding(msgspec.Struct):
     """What it means for the data, if the API does something else than is assumed."""
     action: str = ""
     """What to do about it."""
+    setting: str = ""
+    """What to set, if that is to be done."""
+    value: Any = None
     lacks_records: bool = False
     """Whether there are too few records for an answer."""
 
@@ -98,6 +84,8 @@ class Report(msgspec.Struct):
     """What all streams take: a first load, an hourly run, the deepest run."""
     minutes: list[int] = []
     """How long they take."""
+    actions: list[str] = []
+    """What to do about all findings."""
     commands: list[str] = []
     """Suggested settings."""
 
@@ -113,11 +101,10 @@ def write(report: Report) -> Iterator[str]:
     for group, findings in groups.items():
         yield from _write_group(group, findings)
     yield from _write_estimate(report, estimate)
-    actions = dict.fromkeys(each.action for each in report.findings if each.action)
-    if actions:
+    if report.actions:
         yield "What to do"
         # A command is pasted, so its line is not broken.
-        for action in actions:
+        for action in report.actions:
             yield f"  {action}"
     if report.commands:
         yield "Suggested settings"
@@ -130,20 +117,15 @@ def write(report: Report) -> Iterator[str]:
 
 def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines of a group: what is as described in a few, then the rest."""
-    alike = dict[tuple[str, str], list[Finding]]()
+    findings = [each for each in findings if not each.lacks_records]
+    if not findings:
+        return
     answers = dict[str, set[str]]()
     for each in findings:
-        if each.lacks_records:
-            continue
-        # One reason may be why several questions have no answer.
-        question = "" if each.verdict == "unknown" else each.question
-        alike.setdefault((question, each.answer), []).append(each)
         answers.setdefault(each.question, set()).add(each.answer)
-    if not alike:
-        return
     ordinary = list[str]()
     others = list[str]()
-    for found in alike.values():
+    for found in _alike(findings):
         first = found[0]
         is_ordinary = first.verdict == "as described"
         is_same_for_all = len(answers[first.question]) == 1
@@ -164,17 +146,34 @@ def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
     yield from others
 
 
+def _alike(findings: Sequence[Finding]) -> Iterable[list[Finding]]:
+    """Return the findings that stand together: those that mean the same."""
+    alike = dict[tuple[str, ...], list[Finding]]()
+    for each in findings:
+        key: tuple[str, ...] = (each.question, each.meaning)
+        if each.verdict == "unknown":
+            # One reason may be why several questions have no answer.
+            key = (each.answer,)
+        alike.setdefault(key, []).append(each)
+    return alike.values()
+
+
 def _write_alike(findings: Sequence[Finding], *, is_about_all: bool) -> str:
-    """Return a text for findings with the same answer.
+    """Return a text for findings that mean the same.
 
     Args:
         findings: The findings.
         is_about_all: Whether it goes without saying which streams they are about.
     """
     questions = dict.fromkeys(each.question for each in findings)
-    about = dict.fromkeys(each.about for each in findings if each.about)
-    text = f"{' '.join(questions)} {findings[0].answer}"
-    return text if is_about_all or not about else f"{text} ({', '.join(about)})"
+    about = dict[str, dict[str, None]]()
+    for each in findings:
+        about.setdefault(each.answer, {})[each.about] = None
+    answers = list[str]()
+    for answer, names in about.items():
+        where = ", ".join(filter(None, names))
+        answers.append(answer if is_about_all or not where else f"{answer} ({where})")
+    return f"{' '.join(questions)} {'; '.join(answers)}"
 
 
 def _write_estimate(report: Report, findings: Sequence[Finding]) -> Iterator[str]:

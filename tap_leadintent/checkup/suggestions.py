@@ -1,14 +1,14 @@
 """Suggests settings for runs that take long."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+from tap_leadintent.checkup.actions import write_command
 from tap_leadintent.checkup.probe import DAY, Probe
 from tap_leadintent.checkup.report import (
     ESTIMATE,
-    SET,
     Finding,
     Report,
-    replication_command,
 )
 
 _MOST_REQUESTS = 10_000
@@ -49,19 +49,23 @@ def suggest(
     first_load, _, _ = report.total
     if first_load.requests > _MOST_REQUESTS:
         report.findings.append(_dear_load())
-    report.commands.extend(
-        _for_all(
-            report,
-            probes[0],
-            has_start=has_start,
-        )
-    )
+    to_do = {finding.setting for finding in report.findings}
+    for setting, value in _for_all(
+        report,
+        probes[0],
+        has_start=has_start,
+    ):
+        if setting not in to_do:
+            report.commands.append(write_command(setting, [value]))
     streams = {probe.stream.name: probe.stream for probe in probes}
+    long = list[str]()
     for volume in report.estimate:
         stream = streams[volume.stream]
         is_list = stream.ranges and not stream.is_incremental
         if is_list and volume.rows > _LONG_LIST:
-            report.commands.append(replication_command(stream.name, "INCREMENTAL"))
+            long.append(stream.name)
+    if long:
+        report.commands.append(write_command("INCREMENTAL", long))
 
 
 def _for_all(
@@ -69,20 +73,20 @@ def _for_all(
     probe: Probe,
     *,
     has_start: bool,
-) -> Iterator[str]:
-    """Yield commands for all streams."""
+) -> Iterator[tuple[str, Any]]:
+    """Yield settings for all streams, with their values."""
     settings = probe.stream.settings
     months = [volume.oldest for volume in report.estimate if volume.oldest]
     if months and not has_start:
-        yield f"{SET} start_date {min(months)}-01"
+        yield "start_date", f"{min(months)}-01"
     readers = settings.concurrency
     if report.minutes[0] > _LONG_LOAD and readers < _MOST_READERS:
         readers = min(_MOST_READERS, 2 * readers)
-        yield f"{SET} concurrency {readers}"
+        yield "concurrency", readers
     _, hourly_run, _ = report.total
     is_dear = hourly_run.requests > _DEAR_RUN
     if is_dear and settings.lookback > _SHORT_LOOKBACK * DAY:
-        yield f"{SET} lookback_days {_SHORT_LOOKBACK}"
+        yield "lookback_days", _SHORT_LOOKBACK
 
 
 def _dear_load() -> Finding:

@@ -108,6 +108,61 @@ def test_the_estimate_of_all_streams_is_close_to_a_run(
     assert sent / 1.5 <= requests <= sent * 1.5
 
 
+def test_one_line_says_what_several_streams_need(
+    check: Check, sandbox: Sandbox, settings: Json
+) -> None:
+    sandbox.faults(
+        status(403, stream="custom_signals"),
+        status(403, stream="observations"),
+        {"kind": "ignored_range"},
+    )
+    run = check(settings)
+    _, _, to_do = run.stdout.partition("\nWhat to do\n")
+    lines = to_do.splitlines()
+    # A second command for the same setting would undo the first one.
+    assert lines[0].endswith(
+        "meltano config set tap-leadintent _select "
+        """'["*.*", "!observations.*", "!custom_signals.*"]'"""
+    )
+    assert lines[1] == (
+        "  for stream in leads signal_accounts monitored_leads; do meltano config set "
+        "tap-leadintent _metadata $stream replication-method FULL_TABLE; done"
+    )
+    assert lines[2] == "  correct the clock that is wrong"
+    assert not lines[3].startswith("  ")
+
+
+def test_what_is_not_selected_is_not_asked(
+    check: Check,
+    sandbox: Sandbox,
+    settings: Json,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sandbox.faults(
+        status(403, stream="custom_signals"),
+        {"kind": "wrong_clock", "seconds": ahead_of_the_sandbox()},
+    )
+    assert "!custom_signals.*" in check(settings).stdout
+    selected = '["*.*", "!custom_signals.*"]'
+    monkeypatch.setenv("MELTANO_EXTRACT__SELECT", selected)
+    sandbox.clear_requests()
+    assert check(settings).code == 0
+    asked = {request["stream"] for request in sandbox.requests()}
+    assert asked == {*STREAMS} - {"custom_signals"}
+    monkeypatch.setenv("MELTANO_EXTRACT__SELECT", '["!leads.*"]')
+    assert "Error: _select: selects no stream" in check(settings).stderr
+
+
+def test_questions_leave_requests_for_the_estimate(
+    check: Check,
+    settings: Json,
+    history: Callable[..., None],
+) -> None:
+    history(sizes=dict.fromkeys(STREAMS, 700))
+    report = json.loads(check(settings, "--json").stdout)
+    assert {each[0] for each in report["estimate"]} == {*STREAMS}
+
+
 def answer(*records: Any, **more: Any) -> Json:
     """Return the body of a page."""
     return {"data": records, "cursor": {"has_more": False}, **more}

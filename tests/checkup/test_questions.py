@@ -48,7 +48,7 @@ SWITCHES: list[Switch] = [
     ("returns_newest_signal", "leads", "no, an ear", "", on("first_signals")),
     ("are_keys_unique", "leads", "no, ", "docs/recipes", on("two_sheets")),
     ("is_clock_right", "", "no, it differs ", "correct", on("wrong_clock")),
-    ("may_read", "custom_signals", "no (HTTP 403)", "ask for the right", FORBIDDEN),
+    ("may_read", "custom_signals", "no (HTTP 403)", "or deselect", FORBIDDEN),
     ("has_new_fields", "leads", "insight", "", on("more_fields")),
     ("has_other_fields", "leads", "total", "", on("more_fields")),
     ("speaks_of_limits", "", "x-ratelimit-limit (60)", "", LIMITED),
