@@ -4,7 +4,7 @@ It is the tap's own reading, so what a run takes is counted and not guessed.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 from typing import NamedTuple
@@ -52,8 +52,8 @@ class HistoryPage(NamedTuple):
 class History:
     """When the records of a stream come, as `replication.protocol.Api`."""
 
-    times: Sequence[int]
-    """When each came, oldest first, in UTC seconds since 1970."""
+    times: Mapping[str, Sequence[int]]
+    """When each comes by each range, oldest first, in UTC seconds since 1970."""
 
     page: int
     """The most records of a page."""
@@ -75,7 +75,7 @@ class History:
 
     def query(
         self,
-        range_name: str,  # noqa: ARG002
+        range_name: str,
         interval: Interval,
         limit: int,
     ) -> "HistoryQuery":
@@ -84,8 +84,9 @@ class History:
         start -= OVERLAP_SECONDS
         start -= start % self.unit
         end += -(end + 1) % self.unit
-        first = bisect_left(self.times, start)
-        after = bisect_right(self.times, end)
+        times = self.times[range_name]
+        first = bisect_left(times, start)
+        after = bisect_right(times, end)
         if self.cap:
             after = min(after, first + self.cap)
         page = self.page if self.ignores_limit else min(limit, self.page)

@@ -35,6 +35,8 @@ UNITS = {
     "days": DAY,
 }
 
+_MONTH = 30 * DAY
+
 _YEAR = 365 * DAY
 
 _WINDOWS = (30, 7, 1)
@@ -54,7 +56,7 @@ _LENGTHS = {
     "an hour": 3_600,
     "a day": DAY,
     "a week": 7 * DAY,
-    "a month": 30 * DAY,
+    "a month": _MONTH,
 }
 """Ranges that are tried if the API refuses a minute."""
 
@@ -103,7 +105,36 @@ def find_anchor(probe: Probe) -> Anchor:
                 now,
                 (),
             )
-    raise TooFewError(_NO_RECORD)
+    return _older_anchor(probe)
+
+
+def _older_anchor(probe: Probe) -> Anchor:
+    """Find a record of the last ten years, and the month that it lies in.
+
+    Raises:
+        TooFewError: The range returns no record at all.
+        UnsettledError: The record is not on the first page of each range.
+    """
+    end = probe.api.now
+    start = end - _OLDEST * DAY
+    found = probe.between(start, end)
+    if not found or not found.keys:
+        raise TooFewError(_NO_RECORD)
+    key = found.keys[0]
+    while end - start > _MONTH:
+        middle = (start + end) // 2
+        if key in probe.keys(start, middle):
+            end = middle
+        else:
+            start = middle
+    if key not in probe.keys(start, end):
+        raise UnsettledError("a range returns too many records")
+    return Anchor(
+        key,
+        start,
+        end,
+        (),
+    )
 
 
 def _anchor_by(

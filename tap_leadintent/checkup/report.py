@@ -27,7 +27,7 @@ _HEADING = "  {:18}{:>8}{:>11}{:>20}{:>18}{:>18}".format(
     "hourly run",
     "deepest run",
 )
-_VOLUME = "  {:18}{:>8}{:11,}{:>20}{:>18}{:>18}"
+_VOLUME = "  {:18}{:>8}{:>11}{:>20}{:>18}{:>18}"
 _wrap = partial(
     textwrap.wrap,
     width=96,
@@ -69,6 +69,8 @@ class Volume(NamedTuple):
     """What an hourly run takes on average."""
     deepest_run: Cost
     """What the run takes that reads most again."""
+    is_least: bool = False
+    """Whether these are the least, as bursts of records cannot be measured."""
 
 
 class Report(msgspec.Struct):
@@ -168,7 +170,10 @@ def _write_alike(findings: Sequence[Finding], *, is_about_all: bool) -> str:
     questions = dict.fromkeys(each.question for each in findings)
     about = dict[str, dict[str, None]]()
     for each in findings:
-        about.setdefault(each.answer, {})[each.about] = None
+        where = each.about
+        if each.verdict == "unknown" and len(findings) > _FEW:
+            where, _, _ = where.partition(".")
+        about.setdefault(each.answer, {})[where] = None
     answers = list[str]()
     for answer, names in about.items():
         where = ", ".join(filter(None, names))
@@ -181,9 +186,13 @@ def _write_estimate(report: Report, findings: Sequence[Finding]) -> Iterator[str
     if report.estimate:
         minutes = "{:,} / {:,} / {:,}".format(*report.minutes)
         title = f"{ESTIMATE}, in requests (records returned)"
-        yield f"{title}; at most {minutes} minutes"
+        is_least = any(volume.is_least for volume in report.estimate)
+        bound = "least" if is_least else "most"
+        yield f"{title}; at {bound} {minutes} minutes"
         yield _HEADING
         yield from _write_rows(report)
+        if is_least:
+            yield "  +: at least so many; with more --max-requests, it can tell more"
     elif findings:
         yield ESTIMATE
     yield from _write_group(ESTIMATE, findings)
@@ -200,6 +209,7 @@ def _write_rows(report: Report) -> Iterator[str]:
                 volume.oldest,
                 volume.rows,
                 costs,
+                is_least=volume.is_least,
             )
         else:
             empty += 1
@@ -217,6 +227,7 @@ def _write_rows(report: Report) -> Iterator[str]:
         "",
         rows,
         report.total,
+        is_least=any(volume.is_least for volume in report.estimate),
     )
 
 
@@ -225,14 +236,17 @@ def _write_row(
     oldest: str,
     rows: int,
     costs: Iterable[Cost],
+    *,
+    is_least: bool,
 ) -> str:
+    more = "+" if is_least else ""
     texts = list[str]()
     for cost in costs:
-        texts.append(f"{cost.requests:,.0f} ({cost.records:,.0f})")
+        texts.append(f"{cost.requests:,.0f}{more} ({cost.records:,.0f}{more})")
     return _VOLUME.format(
         name,
         oldest,
-        rows,
+        f"{rows:,}{more}",
         *texts,
     )
 

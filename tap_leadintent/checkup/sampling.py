@@ -20,6 +20,15 @@ _GOLDEN = 0.618034
 """By what part of the history one descent lies after another, so that they are spread
 evenly."""
 
+_ENOUGH = 12
+"""Descents of which two halves can be compared."""
+
+_AGREE = 2
+"""By what factor their estimates may differ."""
+
+Times = tuple[int, ...]
+"""When a record comes by each range of its stream, in UTC seconds since 1970."""
+
 _FEW = 10
 """So few records are no sign of such an end, however often they come."""
 
@@ -31,16 +40,22 @@ class Part:
     probe: Probe
     start: int
     end: int
+    widest: int
+    """The most seconds that a range may ask for."""
+    full: int
+    """Fewer records are the last page, whatever it says; 0 if it says so."""
     page: Answer | None = None
     """The first page of it; None if the API refuses it, or if it was not asked for."""
     halves: list["Part"] = field(default_factory=list)
+    is_crowded: bool = False
+    """Whether no shorter range returns less."""
+    pages: list[Answer] = field(default_factory=list)
+    """Its first pages, if it cannot be halved and holds more than one."""
 
     @property
     def is_known(self) -> bool:
         """Whether a page holds all of it."""
-        if self.end - self.start <= 1:
-            return True
-        if self.page is None or self.page.page.has_more:
+        if self.page is None or self.has_more:
             return False
         records = len(self.page.keys)
         if not records or records % ROUND:
@@ -52,9 +67,22 @@ class Part:
                 in_halves.update(half.page.keys)
         return in_halves == {*self.page.keys}
 
+    @property
+    def has_more(self) -> bool:
+        """Whether its first page is not the last one."""
+        if self.page is None:
+            return False
+        return self.page.page.has_more and len(self.page.keys) >= self.full
+
+    @property
+    def is_undivided(self) -> bool:
+        """Whether there is nothing to halve."""
+        return self.is_known or self.is_crowded or self.end - self.start <= 1
+
     def look(self) -> None:
-        """Ask for its first page."""
-        self.page = self.probe.between(self.start, self.end)
+        """Ask for its first page, unless it is too wide."""
+        if self.end - self.start <= self.widest:
+            self.page = self.probe.between(self.start, self.end)
 
     def descend(self, place: float) -> None:
         """Halve it until a page holds a part.
@@ -62,14 +90,21 @@ class Part:
         Where both halves hold more than a page, one of them is halved on: the first if
         the place, from 0 to 1, is in its half.
         """
-        if self.is_known:
+        if self.is_undivided:
+            self._count()
             return
         if not self.halves:
             self._halve((self.start + self.end) // 2)
-        unknown = [half for half in self.halves if not half.is_known]
+            self._count()
+        unknown = [half for half in self.halves if not half.is_settled]
         if unknown and not self.is_known:
             number, place = divmod(place * len(unknown), 1)
             unknown[int(number)].descend(place)
+
+    def _count(self) -> None:
+        """Follow its pages, if that is the only way to count its records."""
+        if self.is_undivided and not self.is_known and self.page and not self.pages:
+            self.pages = self.probe.follow(self.page.fields, questions.LONG_LIST)
 
     def _halve(self, middle: int) -> None:
         """Ask for the first pages of what lies before an instant, and after it."""
@@ -77,110 +112,182 @@ class Part:
             self.probe,
             self.start,
             middle,
+            self.widest,
+            self.full,
         )
         after = Part(
             self.probe,
             middle,
             self.end,
+            self.widest,
+            self.full,
         )
         before.look()
         if self.page and before.is_empty:
             after.page = self.page
         else:
             after.look()
-        self.halves = [before, after]
+        if self.page and _is_alike(before.page, after.page):
+            self.is_crowded = True
+        else:
+            self.halves = [before, after]
 
-    def records(self) -> float:
+    def records(self, *, is_least: bool = False) -> float:
         """Estimate how many records it holds.
 
         A half that was not halved on is taken to be like the other one.
+
+        Args:
+            is_least: Whether only records that it must hold are counted.
         """
         if self.halves and not self.is_known:
             total = 0.0
             for half in self.halves:
-                total += self._like(half).records()
+                like = half if is_least else self._like(half)
+                total += like.records(is_least=is_least)
             return total
+        if self.pages:
+            return sum(len(page.keys) for page in self.pages)
         if self.page is None:
             return 0
         shown = len(self.page.keys)
-        return 2 * shown if self.page.page.has_more else shown
+        is_more = self.has_more and not is_least
+        return 2 * shown if is_more else shown
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a descent would find nothing new."""
+        return self.is_known or bool(self.pages)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether a half is like the other one wherever that is assumed.
+
+        It likely is if the other one has no gaps.
+        """
+        if not self.halves or self.is_known:
+            return self.is_known or self.is_counted
+        for half in self.halves:
+            like = self._like(half)
+            if not like.is_even or (like is not half and like.has_gaps):
+                return False
+        return True
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether all of its pages have been followed."""
+        return bool(self.pages) and not self.pages[-1].page.has_more
+
+    @property
+    def is_too_crowded(self) -> bool:
+        """Whether it has a part that can neither be halved nor counted."""
+        if self.halves:
+            return any(half.is_too_crowded for half in self.halves)
+        return bool(self.pages) and not self.is_counted
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a half of what holds more than a page is empty."""
+        if not self.halves or self.is_known:
+            return False
+        return any(half.is_empty or half.has_gaps for half in self.halves)
 
     @property
     def is_resolved(self) -> bool:
         """Whether a descent has reached a part that is known, and not empty."""
-        if self.is_known:
+        if self.is_undivided:
             return self.page is not None
         return any(half.is_resolved and not half.is_empty for half in self.halves)
 
     @property
     def is_empty(self) -> bool:
         """Whether it is known to have no records."""
+        if self.page is None and self.halves:
+            return all(half.is_empty for half in self.halves)
         return self.page is not None and not self.page.keys
 
     def _like(self, half: "Part") -> "Part":
         """Return a half, or the other one if only that is known well."""
-        if not half.is_resolved:
-            for other in self.halves:
-                if other.is_resolved and not other.is_empty:
-                    return other
+        if half.is_resolved or half.is_empty:
+            return half
+        for other in self.halves:
+            if other.is_resolved and not other.is_empty:
+                return other
         return half
 
     def times(
         self,
-        path: Path,
+        paths: Sequence[Path],
         every: float,
-    ) -> list[int]:
+        *,
+        is_least: bool = False,
+    ) -> list[Times]:
         """Return when its records come, each of which stands for several.
 
         Args:
-            path: Where records show their times; empty if they do not.
+            paths: Where records show their times by each range; empty if they do not.
             every: For how many records one stands.
+            is_least: Whether only records that it must hold are counted.
         """
         if self.is_known or not self.halves:
-            return self._spread(path, self.records() / every)
-        found = list[int]()
+            records = self.records(is_least=is_least)
+            return self._spread(paths, records / every)
+        found = list[Times]()
         for half in self.halves:
-            like = self._like(half)
-            at = like.times(path, every)
-            if like is not half and len(at) > _FEW:
+            like = half if is_least else self._like(half)
+            each = like.times(
+                paths,
+                every,
+                is_least=is_least,
+            )
+            if like is not half and len(each) > _FEW:
                 # Imports of one size would look like queries that are ended early.
-                at = at[half.start % _FEW :]
+                each = each[half.start % _FEW :]
             moved = half.start - like.start
-            found += [time + moved for time in at]
+            for record in each:
+                found.append(tuple(time + moved for time in record))
         return found
 
     def _spread(
         self,
-        path: Path,
+        paths: Sequence[Path],
         records: float,
-    ) -> list[int]:
+    ) -> list[Times]:
         """Return the times of so many records, as those of its page are spread."""
         # Where a part of a record is left, its place decides.
         count = int(records)
         count += (self.start % 997) / 997 < records - count
-        shown = self._shown(path)
-        found = list[int]()
+        by_range = [self._shown(path) for path in paths]
+        first = by_range[0]
+        if not first or not all(self.start <= time <= self.end for time in first):
+            by_range[0] = []
+        found = list[Times]()
         for number in range(count):
             share = (number + 0.5) / count
-            if shown:
-                found.append(shown[int(share * len(shown))])
-            else:
-                found.append(self.start + int(share * (self.end - self.start)))
+            at = self.start + int(share * (self.end - self.start))
+            record = list[int]()
+            for shown in by_range:
+                time = shown[int(share * len(shown))] if shown else at
+                record.append(time)
+            found.append(tuple(record))
         return found
 
     def _shown(self, path: Path) -> list[int]:
-        """Return the times that its records show, if all lie within it."""
+        """Return the times that its records show, oldest first."""
         if not (path and self.page):
             return []
-        found = list[int]()
-        for time in self.page.times(path):
-            if not time:
-                return []
-            second = times.parse_instant(time)
-            if not self.start <= second <= self.end:
-                return []
-            found.append(second)
-        return sorted(found)
+        shown = filter(None, self.page.times(path))
+        return sorted(map(times.parse_instant, shown))
+
+
+def _is_alike(before: Answer | None, after: Answer | None) -> bool:
+    """Return whether halves tell no more than the part that they are of.
+
+    Both return the same, as the API rounds ranges, or it refuses to answer for one.
+    """
+    if before is None or after is None:
+        return True
+    return bool(before.keys) and before.keys == after.keys
 
 
 @dataclass
@@ -191,6 +298,10 @@ class Sample:
     """All of its pages, if that are few, and if they show the times of the history."""
     part: Part | None = None
     """The history, which has been halved; None where that cannot be done."""
+    descents: int = 0
+    """How many descents into it have come to their end."""
+    is_sure: bool = True
+    """Whether the number of records can be told, and not only the least."""
 
 
 def take_samples(probes: Sequence[Probe]) -> dict[Probe, Sample]:
@@ -218,7 +329,43 @@ def take_samples(probes: Sequence[Probe]) -> dict[Probe, Sample]:
             with suppress(StreamError, UnsettledError):
                 sample.part = sample.part or _begin(probe)
                 sample.part.descend(number * _GOLDEN % 1)
+                sample.descents += 1
+    for sample in samples.values():
+        if sample.part:
+            sample.is_sure = _is_sure(sample.part, sample.descents)
     return samples
+
+
+def _is_sure(part: Part, descents: int) -> bool:
+    """Return whether the records of a history can be estimated from its samples.
+
+    Two halves of the descents have to agree, so that the records do not come in a few
+    bursts of very different sizes.
+
+    Args:
+        part: The history.
+        descents: How many descents there were.
+    """
+    if part.is_even:
+        return True
+    if part.is_too_crowded or descents < _ENOUGH:
+        return False
+    estimates = list[float]()
+    for first in range(2):
+        again = Part(
+            part.probe,
+            part.start,
+            part.end,
+            part.widest,
+            part.full,
+            part.page,
+        )
+        for number in range(first, descents, 2):
+            # Nearly all pages are known.
+            with suppress(StreamError, UnsettledError):
+                again.descend(number * _GOLDEN % 1)
+        estimates.append(again.records())
+    return max(estimates) <= _AGREE * min(estimates)
 
 
 def _list(probe: Probe) -> list[Answer]:
@@ -242,10 +389,12 @@ def _read(probe: Probe, most: int) -> list[Answer]:
         most: How many pages are read at most.
     """
     is_worth_it = most > questions.LONG_LIST and probe.stream.is_incremental
-    if not (is_worth_it and time_path(probe) and _is_usable(probe.ranges[0])):
+    if not (is_worth_it and time_path(probe)):
         return []
     first = probe.ranges[0]
     start = _start(probe)
+    if probe.api.now - start > _widest(probe):
+        return []
     pages = first.follow(first.fields_of(start, probe.api.now), most)
     read = set[str]()
     for page in pages:
@@ -265,24 +414,47 @@ def _begin(probe: Probe) -> Part:
     Raises:
         UnsettledError: Its first time range does not return what it is asked for.
     """
-    if not _is_usable(probe.ranges[0]):
+    first = probe.ranges[0]
+    widest = _widest(probe)
+    if not widest:
         raise UnsettledError
     part = Part(
-        probe.ranges[0],
+        first,
         _start(probe),
         probe.api.now,
+        widest,
+        _full_page(probe),
     )
     part.look()
     return part
 
 
-def _is_usable(probe: Probe) -> bool:
-    """Return whether the range returns all that it is asked for, and no more."""
-    if ranges.ignored_bounds(probe):
-        return False
+def _full_page(probe: Probe) -> int:
+    """Return below how many records a page is the last one, if it does not say so."""
     with suppress(UnsettledError):
-        return ranges.may_be_a_year_wide(probe)[0] != "cut"
-    return True
+        if questions.says_last_page(probe)[0] == "no":
+            return max(len(answer.keys) for answer in probe.known)
+    return 0
+
+
+def _widest(probe: Probe) -> int:
+    """Return how wide the first range may be that returns all that it is asked for.
+
+    Returns:
+        The seconds; 0 if it is ignored, or if windows of runs are cut, too.
+    """
+    first = probe.ranges[0]
+    if ranges.ignored_bounds(first):
+        return 0
+    with suppress(UnsettledError):
+        if ranges.may_be_a_year_wide(first)[0] != "cut":
+            return probe.api.now
+    # Where one range cannot tell, another one of the stream may.
+    for each in probe.ranges:
+        with suppress(UnsettledError):
+            if ranges.may_be_a_window_wide(each)[0] == "cut":
+                return 0
+    return probe.stream.settings.window
 
 
 def time_path(probe: Probe) -> Path:
@@ -290,6 +462,15 @@ def time_path(probe: Probe) -> Path:
     with suppress(UnsettledError):
         return ranges.find_anchor(probe.ranges[0]).path
     return ()
+
+
+def time_paths(probe: Probe) -> list[Path]:
+    """Return the paths of the times that the ranges are about, as records show them."""
+    paths = list[Path]()
+    for each in probe.ranges:
+        paths.append(probe.stream.time_fields.get(each.range, ()))
+    paths[0] = time_path(probe)
+    return paths
 
 
 def _start(probe: Probe) -> int:

@@ -14,7 +14,13 @@ from tap_leadintent.checkup import questions, ranges
 from tap_leadintent.checkup.play import Cost, History, play
 from tap_leadintent.checkup.probe import Found, Probe, TooFewError, UnsettledError
 from tap_leadintent.checkup.report import ESTIMATE, Finding, Report, Volume
-from tap_leadintent.checkup.sampling import Part, Sample, take_samples, time_path
+from tap_leadintent.checkup.sampling import (
+    Part,
+    Sample,
+    take_samples,
+    time_path,
+    time_paths,
+)
 from tap_leadintent.checkup.wording import explain
 from tap_leadintent.config.scope import scope_of
 from tap_leadintent.errors import StreamError
@@ -88,8 +94,9 @@ def _volume(probe: Probe, sample: Sample) -> Volume:
         _raise_if_ignored(probe)
     known = _history(probe, sample)
     oldest = ""
-    if known.history.times:
-        oldest = times.format_instant(known.history.times[0])[:7]
+    by_first = known.history.times[probe.ranges[0].range]
+    if by_first:
+        oldest = times.format_instant(by_first[0])[:7]
     runs = Runs(probe, known)
     first_load = runs.first_load()
     hourly = [*runs.hourly()]
@@ -100,6 +107,7 @@ def _volume(probe: Probe, sample: Sample) -> Volume:
         first_load=_whole(first_load),
         hourly_run=_whole(_average(hourly)),
         deepest_run=_whole(hourly[-1]),
+        is_least=not sample.is_sure,
     )
 
 
@@ -147,7 +155,7 @@ def _history(probe: Probe, sample: Sample) -> Known:
         UnsettledError: It is not known.
     """
     history = History(
-        times=[],
+        times={},
         page=_full_page(probe),
         ignores_limit=_is_true(questions.obeys_limit, probe, "no"),
         promises_more=_is_true(questions.says_last_page, probe, "no"),
@@ -155,16 +163,26 @@ def _history(probe: Probe, sample: Sample) -> Known:
         cap=_cap(probe),
     )
     if sample.pages:
-        history.times = _listed_times(probe, sample)
-        return Known(history, len(history.times))
+        listed = _listed_times(probe, sample)
+        history.times = dict.fromkeys(probe.stream.ranges, listed)
+        return Known(history, len(listed))
     part = sample.part
     if part is None and probe.api.left:
         raise UnsettledError("its time ranges are cut")
     if part is None or not part.is_resolved:
         raise UnsettledError("no requests are left; see --max-requests")
-    rows = part.records()
+    is_least = not sample.is_sure
+    rows = part.records(is_least=is_least)
     every = max(1.0, rows / _MOST_TIMES)
-    history.times = sorted(part.times(time_path(probe), every))
+    records = part.times(
+        time_paths(probe),
+        every,
+        is_least=is_least,
+    )
+    by_range = dict[str, list[int]]()
+    for number, name in enumerate(probe.stream.ranges):
+        by_range[name] = sorted(record[number] for record in records)
+    history.times = by_range
     # Where records are thinned beyond the size of a page, pages stand for several.
     whole = history.page / every
     history.page = max(1, round(whole))
@@ -202,9 +220,12 @@ def _is_true(
 
 def _unit(probe: Probe) -> int:
     """Return the seconds that time ranges are rounded to."""
-    with suppress(StreamError, UnsettledError):
-        return ranges.UNITS.get(ranges.rounded_to(probe.ranges[0]), 1)
-    return 1
+    unit = 1
+    # One range may show what another does not.
+    for each in probe.ranges:
+        with suppress(StreamError, UnsettledError):
+            unit = max(unit, ranges.UNITS.get(ranges.rounded_to(each), 1))
+    return unit
 
 
 def _cap(probe: Probe) -> int:

@@ -1,5 +1,6 @@
 """The estimate is close to what the tap then takes of the same server."""
 
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,15 @@ def even() -> list[Lead]:
     return [lead(number, number * NOW // 1_500) for number in range(1_500)]
 
 
+def aged() -> list[Lead]:
+    """Return leads that are found a day to a month after their signal."""
+    found = list[Lead]()
+    for number in range(5_000):
+        time = number * NOW // 5_000
+        found.append(lead(number, time, time - (number * 7 % 30 + 1) * DAY))
+    return found
+
+
 def growing() -> list[Lead]:
     times = (int(NOW * (number / 1_500) ** 0.4) for number in range(1_500))
     return [lead(number, time) for number, time in enumerate(times)]
@@ -34,6 +44,11 @@ def imports(*sizes: int) -> list[Lead]:
         for place in range(size):
             found.append(lead(len(found), begin + place * HOUR // size))
     return found
+
+
+def imported(day: int, size: int) -> list[int]:
+    """Return when the leads of an import come that takes a minute."""
+    return [day * DAY + place * 60 // size for place in range(size)]
 
 
 @pytest.mark.parametrize(
@@ -61,6 +76,60 @@ def test_a_first_load_takes_what_is_estimated(
     run(api, Store(), SETTINGS)
     taken = count_requests(api)
     assert taken / factor <= first[0] <= taken * factor
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        Server(leads=even(), page=25, promises_more=True),
+        Server(leads=growing(), promises_more=True),
+        Server(leads=even(), unit=DAY),
+        # No range is as wide as the history.
+        Server(leads=growing(), longest=31 * DAY),
+        # A range of a month has several pages, and leads do not show when they came.
+        Server(leads=aged(), longest=31 * DAY, keeps_end=True, newest_first=False),
+    ],
+    ids=["small pages", "a page more", "whole days", "cut ranges", "cut and dense"],
+)
+def test_a_first_load_of_an_odd_server_takes_what_is_estimated(
+    tmp_path: Path, server: Server
+) -> None:
+    server.now = NOW
+    first, _, _ = answers(tmp_path, server, SETTINGS)["total"]
+    run(server, Store(), SETTINGS)
+    taken = count_requests(server)
+    assert taken / 1.5 <= first[0] <= taken * 1.5
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        # Three imports of very different sizes, which are rounded to days.
+        [imported(40, 900), imported(100, 60), imported(220, 240)],
+        # Ten imports, for which the requests are too few.
+        [imported(25 * number, 30 * number**2) for number in range(1, 11)],
+    ],
+    ids=["three", "ten"],
+)
+@pytest.mark.parametrize("unit", [1, DAY])
+def test_bursts_have_at_least_what_is_said(
+    tmp_path: Path, history: list[list[float]], unit: int
+) -> None:
+    times = sorted(chain.from_iterable(history))
+    # These leads do not show when they were found, so they have to be looked for.
+    leads = [lead(number, time, time - DAY) for number, time in enumerate(times)]
+    server = Server(now=NOW, leads=leads, page=20, unit=unit)
+    settings = {**SETTINGS, "page_size": 20}
+    [volume] = answers(tmp_path, server, settings)["estimate"]
+    *_, is_least = volume
+    run(server, Store(), settings)
+    taken = count_requests(server)
+    requests, _ = volume[3]
+    assert requests <= taken * 2.5
+    if is_least:
+        assert volume[2] <= len(leads)
+    else:
+        assert taken / 2.5 <= requests
 
 
 def test_hourly_runs_take_what_is_estimated(tmp_path: Path) -> None:

@@ -281,7 +281,9 @@ def test_few_requests_make_no_wrong_estimate(
     report = json.loads(check_model(tmp_path, server, {}, *arguments).stdout)
     rows = len(server.leads)
     for volume in report["estimate"]:
-        assert rows / 2 <= volume[2] <= rows * 2
+        *_, is_least = volume
+        assert volume[2] <= rows * 2
+        assert is_least or rows / 2 <= volume[2]
 
 
 def test_a_load_of_more_than_ten_thousand_requests_needs_thought(
