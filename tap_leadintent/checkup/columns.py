@@ -94,7 +94,10 @@ def infer(records: Sequence[Record], declared: Collection[str]) -> dict[str, Sch
     for name in {*declared}.union(*records):
         spellings.setdefault(name.lower(), set()).add(name)
     for record in records:
-        values = {name: value for name, value in record.items() if value is not None}
+        values = dict[str, Any]()
+        for name, value in record.items():
+            if value is not None:
+                values[name] = value
         builder.add_object(values)
     columns = dict[str, Schema]()
     fields = builder.to_schema().get("properties", {})

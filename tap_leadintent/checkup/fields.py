@@ -15,12 +15,34 @@ from tap_leadintent.checkup.wording import names
 _is_type = Draft202012Validator.TYPE_CHECKER.is_type
 
 _PARTIAL = {
-    *("sample", "samples", "sampled", "sampling", "preview", "demo", "mock", "test"),
-    *("trial", "partial", "incomplete", "truncated", "capped", "degraded", "stale"),
+    "sample",
+    "samples",
+    "sampled",
+    "sampling",
+    "preview",
+    "demo",
+    "mock",
+    "test",
+    "trial",
+    "partial",
+    "incomplete",
+    "truncated",
+    "capped",
+    "degraded",
+    "stale",
 }
 """Words by which an API may say that a page does not hold all records."""
 
-_NOTHING = {"", "0", "false", "no", "none", "off", "full", "complete"}
+_NOTHING = {
+    "",
+    "0",
+    "false",
+    "no",
+    "none",
+    "off",
+    "full",
+    "complete",
+}
 """Texts that mean that a field with such a name says nothing."""
 
 
@@ -98,7 +120,9 @@ def are_keys_unique(probe: Probe) -> Found:
                 sheets[key].add(str(record["sheet"]))
     if without and openapi.is_documented(probe.stream.name):
         return "no_id", {"records": len(without)}
-    several = sum(len(each) - 1 for each in sheets.values())
+    several = 0
+    for names_of_sheets in sheets.values():
+        several += len(names_of_sheets) - 1
     if several:
         return "sheets", {"records": several}
     return "no" if again else "yes", {"records": again}
@@ -139,10 +163,9 @@ def has_other_fields(probe: Probe) -> Found:
                 partial.add(name)
     if not texts:
         return "no", {}
-    others = _write_others(
-        {name: counts for name, counts in texts.items() if name not in partial},
-        len(probe.known),
-    )
+    for name in partial:
+        del texts[name]
+    others = _write_others(texts, len(probe.known))
     if not partial:
         return "yes", {"names": "; ".join(others)}
     others.insert(0, "")

@@ -119,15 +119,16 @@ def write(report: Report) -> Iterator[str]:
 
 def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines of a group: what is as described in a few, then the rest."""
-    findings = [each for each in findings if not each.lacks_records]
-    if not findings:
-        return
+    answered = list[Finding]()
     answers = dict[str, set[str]]()
     for each in findings:
+        if each.lacks_records:
+            continue
+        answered.append(each)
         answers.setdefault(each.question, set()).add(each.answer)
     ordinary = list[str]()
     others = list[str]()
-    for found in _alike(findings):
+    for found in _alike(answered):
         first = found[0]
         is_ordinary = first.verdict == "as described"
         is_same_for_all = len(answers[first.question]) == 1
@@ -143,7 +144,7 @@ def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
     if ordinary:
         text = f"{group}, as described: {'; '.join(ordinary)}"
         yield from _wrap(text, subsequent_indent="  ")
-    elif group != ESTIMATE:
+    elif others and group != ESTIMATE:
         yield group
     yield from others
 
@@ -167,11 +168,13 @@ def _write_alike(findings: Sequence[Finding], *, is_about_all: bool) -> str:
         findings: The findings.
         is_about_all: Whether it goes without saying which streams they are about.
     """
-    questions = dict.fromkeys(each.question for each in findings)
+    questions = dict[str, None]()
+    places = {each.about for each in findings}
     about = dict[str, dict[str, None]]()
     for each in findings:
+        questions[each.question] = None
         where = each.about
-        if each.verdict == "unknown" and len(findings) > _FEW:
+        if each.verdict == "unknown" and len(places) > _FEW:
             where, _, _ = where.partition(".")
         about.setdefault(each.answer, {})[where] = None
     answers = list[str]()
@@ -221,13 +224,17 @@ def _write_rows(report: Report) -> Iterator[str]:
             name = "known"
     if empty:
         name = f"{name} ({empty} empty)"
-    rows = sum(volume.rows for volume in report.estimate)
+    rows = 0
+    is_least = False
+    for volume in report.estimate:
+        rows += volume.rows
+        is_least |= volume.is_least
     yield _write_row(
         name,
         "",
         rows,
         report.total,
-        is_least=any(volume.is_least for volume in report.estimate),
+        is_least=is_least,
     )
 
 

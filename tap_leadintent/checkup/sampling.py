@@ -96,7 +96,10 @@ class Part:
         if not self.halves:
             self._halve((self.start + self.end) // 2)
             self._count()
-        unknown = [half for half in self.halves if not half.is_settled]
+        unknown = list[Part]()
+        for half in self.halves:
+            if not half.is_settled:
+                unknown.append(half)
         if unknown and not self.is_known:
             number, place = divmod(place * len(unknown), 1)
             unknown[int(number)].descend(place)
@@ -147,7 +150,7 @@ class Part:
                 total += like.records(is_least=is_least)
             return total
         if self.pages:
-            return sum(len(page.keys) for page in self.pages)
+            return count_records(self.pages)
         if self.page is None:
             return 0
         shown = len(self.page.keys)
@@ -257,9 +260,9 @@ class Part:
         # Where a part of a record is left, its place decides.
         count = int(records)
         count += (self.start % 997) / 997 < records - count
-        by_range = [self._shown(path) for path in paths]
+        by_range = list(map(self._shown, paths))
         first = by_range[0]
-        if not first or not all(self.start <= time <= self.end for time in first):
+        if first and not self.start <= first[0] <= first[-1] <= self.end:
             by_range[0] = []
         found = list[Times]()
         for number in range(count):
@@ -278,6 +281,14 @@ class Part:
             return []
         shown = filter(None, self.page.times(path))
         return sorted(map(times.parse_instant, shown))
+
+
+def count_records(pages: Sequence[Answer]) -> int:
+    """Return how many records pages hold."""
+    count = 0
+    for page in pages:
+        count += len(page.keys)
+    return count
 
 
 def _is_alike(before: Answer | None, after: Answer | None) -> bool:
@@ -315,7 +326,10 @@ def take_samples(probes: Sequence[Probe]) -> dict[Probe, Sample]:
         samples[probe] = Sample()
         with suppress(StreamError, UnsettledError):
             samples[probe].pages = _list(probe)
-    left = [probe for probe in probes if probe.ranges and not samples[probe].pages]
+    left = list[Probe]()
+    for probe in probes:
+        if probe.ranges and not samples[probe].pages:
+            left.append(probe)
     for number, probe in enumerate(left):
         share = probe.api.left // (len(left) - number)
         with suppress(StreamError, UnsettledError):
@@ -431,10 +445,12 @@ def _begin(probe: Probe) -> Part:
 
 def _full_page(probe: Probe) -> int:
     """Return below how many records a page is the last one, if it does not say so."""
+    most = 0
     with suppress(UnsettledError):
         if questions.says_last_page(probe)[0] == "no":
-            return max(len(answer.keys) for answer in probe.known)
-    return 0
+            for answer in probe.known:
+                most = max(most, len(answer.keys))
+    return most
 
 
 def _widest(probe: Probe) -> int:

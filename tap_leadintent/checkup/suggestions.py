@@ -76,7 +76,10 @@ def _for_all(
 ) -> Iterator[tuple[str, Any]]:
     """Yield settings for all streams, with their values."""
     settings = probe.stream.settings
-    months = [volume.oldest for volume in report.estimate if volume.oldest]
+    months = list[str]()
+    for volume in report.estimate:
+        if volume.oldest:
+            months.append(volume.oldest)
     if months and not has_start:
         yield "start_date", f"{min(months)}-01"
     readers = settings.concurrency

@@ -17,6 +17,7 @@ from tap_leadintent.checkup.report import ESTIMATE, Finding, Report, Volume
 from tap_leadintent.checkup.sampling import (
     Part,
     Sample,
+    count_records,
     take_samples,
     time_path,
     time_paths,
@@ -120,7 +121,7 @@ def _raise_if_ignored(probe: Probe) -> None:
 def _list_volume(probe: Probe, sample: Sample) -> Volume:
     """Return what a list takes, which each run reads completely."""
     pages = probe.pages(questions.LONG_LIST)
-    rows = float(sum(len(page.keys) for page in pages))
+    rows = float(count_records(pages))
     requests = float(len(pages))
     if not sample.pages:
         listed = rows
@@ -279,7 +280,10 @@ class Runs:
         """
         planned = self.now - _HOUR
         readings = next_readings(planned, self.settings.lookback)
-        depths = [again for _, again in readings if again >= 2 * _HOUR]
+        depths = list[int]()
+        for _, again in readings:
+            if again >= 2 * _HOUR:
+                depths.append(again)
         if not depths:
             depths = [readings[-1][1]] if readings else [0]
         for again in depths:

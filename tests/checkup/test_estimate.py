@@ -102,18 +102,17 @@ def test_a_first_load_of_an_odd_server_takes_what_is_estimated(
 
 
 @pytest.mark.parametrize(
-    "history",
+    ("history", "unit"),
     [
-        # Three imports of very different sizes, which are rounded to days.
-        [imported(40, 900), imported(100, 60), imported(220, 240)],
-        # Ten imports, for which the requests are too few.
-        [imported(25 * number, 30 * number**2) for number in range(1, 11)],
+        # Three imports of very different sizes, whose times are rounded to days.
+        ([imported(40, 900), imported(100, 60), imported(220, 240)], DAY),
+        # Eight imports, for which the requests are too few.
+        ([imported(30 * number, 6 * number**2) for number in range(1, 9)], 1),
     ],
-    ids=["three", "ten"],
+    ids=["three", "eight"],
 )
-@pytest.mark.parametrize("unit", [1, DAY])
 def test_bursts_have_at_least_what_is_said(
-    tmp_path: Path, history: list[list[float]], unit: int
+    tmp_path: Path, history: list[list[int]], unit: int
 ) -> None:
     times = sorted(chain.from_iterable(history))
     # These leads do not show when they were found, so they have to be looked for.
