@@ -20,28 +20,28 @@ NOW = 300 * DAY + 11 * HOUR + 17
 def bursts() -> list[Lead]:
     """Return leads of five imports, each of which takes a quarter of an hour."""
     found = list[Lead]()
-    for number in range(600):
-        begin = (20 + 60 * (number // 120)) * DAY + 7 * HOUR
-        found.append(lead(number, begin + number % 120 * 7))
+    for number in range(400):
+        begin = (20 + 60 * (number // 80)) * DAY + 7 * HOUR
+        found.append(lead(number, begin + number % 80 * 11))
     return found
 
 
 def late() -> list[Lead]:
     """Return leads of the last fifty days."""
-    return [lead(number, 250 * DAY + number * 9_000) for number in range(480)]
+    return [lead(number, 250 * DAY + number * 12_000) for number in range(360)]
 
 
 def aged() -> list[Lead]:
     """Return leads that are found twenty days after their signal."""
     found = list[Lead]()
-    for number in range(480):
-        time = 40 * DAY + number * 13 * HOUR
+    for number in range(360):
+        time = 40 * DAY + number * 17 * HOUR
         found.append(lead(number, time, time - 20 * DAY))
     return found
 
 
 HISTORIES = {
-    "dense": steady(700, DAY / 2.35),
+    "dense": steady(350, DAY / 1.175),
     "sparse": [lead(number, number * 7 * DAY + HOUR) for number in range(42)],
     "late": late(),
     "bursts": bursts(),
