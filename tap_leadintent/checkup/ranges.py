@@ -91,7 +91,11 @@ def find_anchor(probe: Probe) -> Anchor:
     page = probe.pages()[0]
     declared = probe.stream.time_fields.get(probe.range)
     for path in page.time_paths or filter(None, [declared]):
-        anchor = _anchor_by(probe, page, path)
+        anchor = _anchor_by(
+            probe,
+            page,
+            path,
+        )
         if anchor:
             return anchor
     now = probe.api.now
@@ -272,8 +276,16 @@ def rounded_to(probe: Probe) -> str:
     key, second, _, _ = _at_second(probe)
     rounded = ""
     for name, unit in UNITS.items():
-        other = _far_within(unit, second, probe.api.now)
-        if not probe.holds(key, other, other + 1):
+        other = _far_within(
+            unit,
+            second,
+            probe.api.now,
+        )
+        if not probe.holds(
+            key,
+            other,
+            other + 1,
+        ):
             break
         rounded = name
     return rounded
@@ -388,7 +400,12 @@ def _last_days(probe: Probe, length: int) -> str:
     # The record may be on the last page, as it is at the other end.
     if probe.between(start, now) is None:
         return "refused"
-    held = probe.holds(first.keys[-1], start, now, _MOST_PAGES)
+    held = probe.holds(
+        first.keys[-1],
+        start,
+        now,
+        _MOST_PAGES,
+    )
     return "yes" if held else "cut"
 
 

@@ -374,7 +374,11 @@ def _is_sure(part: Part, descents: int) -> bool:
             part.full,
             part.page,
         )
-        for number in range(first, descents, 2):
+        for number in range(
+            first,
+            descents,
+            2,
+        ):
             # Nearly all pages are known.
             with suppress(StreamError, UnsettledError):
                 again.descend(number * _GOLDEN % 1)
