@@ -40,6 +40,7 @@ class Chain:
         """Counts the pages that have arrived since the last restart."""
         self._only_first = only_first
         self._has_restarted = False
+        self._last_record = b""
 
     def fetch(self, stopped: Event, max_retries: float) -> Page:
         """Request the next page.
@@ -64,12 +65,21 @@ class Chain:
             except StreamError as error:
                 self.restart_or_raise(error)
                 continue
-            self.records += len(page.raw)
+            self._count(page)
             # The SDK only passes it on to the methods of the paginator.
             self.paginator.advance(page)  # type: ignore[arg-type]
             if self._only_first or self.paginator.finished:
                 return page.as_last()
             return page
+
+    def _count(self, page: Page) -> None:
+        """Count the records of a page that did not end the page before it."""
+        if not page.raw:
+            return
+        self.records += len(page.raw)
+        if bytes(page.raw[0]) == self._last_record:
+            self.records -= 1
+        self._last_record = bytes(page.raw[-1])
 
     def _begin(self) -> CursorPaginator:
         return CursorPaginator(
@@ -100,6 +110,7 @@ class Chain:
         self._has_restarted = True
         self.paginator = self._begin()
         self.records = 0
+        self._last_record = b""
         self.client.logger.warning(
             "The API refused a cursor; the window is read again: %s",
             error.why,

@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import chain, count
+from threading import Event
 from typing import Any
+from unittest import mock
 
 import pytest
 import requests
@@ -12,7 +14,9 @@ import requests_mock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.api.page import NO_RECORDS
+from tap_leadintent.api.chain import Chain
+from tap_leadintent.api.page import NO_RECORDS, Page
+from tap_leadintent.api.pagination import EmptyPages
 from tap_leadintent.errors import StreamError
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
@@ -226,6 +230,21 @@ def test_a_refused_cursor_begins_the_chain_again(status: int) -> None:
         with pytest.raises(StreamError, match=f"page 2: .*HTTP {status}"):
             read()
     assert api.call_count == 4, "refused again, so it has not expired"
+
+
+def test_a_record_that_begins_the_next_page_again_counts_once() -> None:
+    """So that a query that the API ends after 500 records ends after 500."""
+    pages = [page_before(str(last), range(last - 3, last)) for last in (3, 5)]
+    pages.append(envelope(range(4, 6), has_more=False))
+    bodies = [Page.of(json.dumps(page).encode()) for page in pages]
+    client = mock.Mock(empty_pages=EmptyPages())
+    client.fetch.side_effect = bodies
+    query = Chain(client, {})
+    counts: list[int] = []
+    for _ in bodies:
+        query.fetch(Event(), 0)
+        counts.append(query.records)
+    assert counts == [3, 5, 6]
 
 
 def test_empty_pages_are_followed_up_to_a_limit() -> None:
