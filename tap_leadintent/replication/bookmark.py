@@ -159,8 +159,10 @@ class Bookmark:
         if "range" not in first:
             numbers = first.get("caps", [])
             page = first.get("page", 0)
+            whole = first.get("whole", 0)
             self.caps.numbers = msgspec.convert(numbers, list[int])
             self.caps.page = msgspec.convert(page, int)
+            self.caps.whole = msgspec.convert(whole, int)
 
     def _reaching_newest(self, found: Coverage) -> Coverage:
         """Return the newest covered interval of each range that ends in `found`, too.
@@ -280,12 +282,15 @@ class Bookmark:
         about |= self.place
         if self.most_pages is not None:
             about["pages"] = self.most_pages
-        if self.pages_per_hour:
-            about["pages_per_hour"] = self.pages_per_hour
-        if self.caps.numbers:
-            about["caps"] = self.caps.numbers
-        if self.caps.page:
-            about["page"] = self.caps.page
+        figures = {
+            "pages_per_hour": self.pages_per_hour,
+            "caps": self.caps.numbers,
+            "page": self.caps.page,
+            "whole": self.caps.whole,
+        }
+        for name, figure in figures.items():
+            if figure:
+                about[name] = figure
         entries = [about] if about else []
         for name, covered in self.coverage.items():
             for interval in covered:

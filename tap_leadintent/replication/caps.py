@@ -33,6 +33,9 @@ class Verdict(Enum):
     COMPLETE = "complete"
     DOUBTFUL = "doubtful"
     """A wider query can tell whether the API has ended it too early."""
+    SINGLE_PAGE = "single page"
+    """The same query in pages of as many records can tell whether the API has ended it
+    too early."""
     CAPPED = "capped"
     """Records are likely missing."""
 
@@ -51,7 +54,10 @@ class Ended(NamedTuple):
 
 @dataclass
 class Caps:
-    """What the queries of a stream have shown; its state keeps `numbers` and `page`."""
+    """What the queries of a stream have shown.
+
+    Its state keeps `numbers`, `page` and `whole`.
+    """
 
     page_size: int
     """How many records a page the settings ask for; 0 if that is not known."""
@@ -63,12 +69,19 @@ class Caps:
     """The records of a page if the API sends no larger ones; 0 if it sends as many as
     asked for."""
 
+    whole: int = 0
+    """A page of at most so many records holds all that are left, if it says so, as the
+    API has sent larger ones."""
+
     uncut: int = field(default=0, compare=False)
     """The most records of a query of this run that the API seems to have ended too
     early, and that could not be cut."""
 
     _longest: int = field(default=0, compare=False)
     """The most records of a query of this run."""
+
+    _checked: int = field(default=0, compare=False)
+    """The most records of a page of this run that was asked for again."""
 
     _followed: int = field(default=0, compare=False)
     """How many pages of this run others follow."""
@@ -102,6 +115,7 @@ class Caps:
         total: int,
         records: int,
         previous: int,
+        limit: int,
     ) -> None:
         """Note a page that has arrived.
 
@@ -109,13 +123,17 @@ class Caps:
             total: How many records its query has returned, with this page.
             records: How many the page holds.
             previous: How many the last page of its query before it with records held.
+            limit: How many it was asked for.
         """
         if not records:
             return
-        self._longest = max(self._longest, total)
+        if limit <= self.limit:
+            self._longest = max(self._longest, total)
+        # The API sends such pages, so a smaller one has not been cut to their size.
+        self.whole = max(self.whole, records - 1)
         # The query has gone on beyond them.
         self.numbers = [number for number in self.numbers if number >= total]
-        if not previous:
+        if not previous or limit < self.limit:
             return
         if previous > self.page:
             self.page = 0
@@ -134,8 +152,29 @@ class Caps:
         if self.page or not 0 < self._largest < self.page_size:
             return
         if self._largest in self._last or self._followed >= _FOLLOWED:
-            self.page = self._largest
-            self._find_suspects()
+            self.note_small(self._largest)
+
+    def note_checked(self, records: int) -> None:
+        """Note that a page has been asked for again, and is the last one of its query.
+
+        It says little about other queries that end with such a page, as its query may
+        have just as many records as the API sends in a page.
+
+        Args:
+            records: How many the page holds.
+        """
+        self._checked = max(self._checked, records)
+
+    def note_small(self, records: int) -> None:
+        """Note that the API has ended a query with a page that is not the last one.
+
+        Args:
+            records: How many the page holds.
+        """
+        self.page = records
+        # Some APIs end a query after a number of pages, which hold less from now on.
+        self._longest = 0
+        self._find_suspects()
 
     def note_number(self, number: int) -> None:
         """Note that a wider query has ended after as many records, too.
@@ -168,13 +207,37 @@ class Caps:
         has_small_end = is_small and ended.last == self.page
         if total in self.numbers or has_small_end:
             return Verdict.CAPPED
-        if total < max(self._longest, 1):
-            return Verdict.COMPLETE
-        is_full = ended.last == ended.limit
-        is_round = total > ended.last and _is_round(total)
-        if is_full or is_round or self._is_repeated(range_name, ended):
+        if self._may_be_small(range_name, ended):
+            return Verdict.SINGLE_PAGE
+        if self._may_be_capped(range_name, ended):
             return Verdict.DOUBTFUL
         return Verdict.COMPLETE
+
+    def _may_be_capped(
+        self,
+        range_name: str,
+        ended: Ended,
+    ) -> bool:
+        """Return whether the API may have ended a query at a limit of records."""
+        total = ended.total
+        if total < max(self._longest, 1):
+            return False
+        is_full = ended.last == ended.limit
+        is_round = total > ended.last and _is_round(total)
+        return is_full or is_round or self._is_repeated(range_name, ended)
+
+    def _may_be_small(
+        self,
+        range_name: str,
+        ended: Ended,
+    ) -> bool:
+        """Return whether a page may be the only one because the API sends no larger."""
+        is_single = ended.total == ended.last < ended.limit
+        # Lists would be asked for twice in each run.
+        if not is_single or not range_name:
+            return False
+        known = max(self.whole, self._checked)
+        return ended.last >= _FEW_RECORDS and ended.last > known
 
     def _is_repeated(
         self,

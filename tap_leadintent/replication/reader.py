@@ -177,7 +177,6 @@ class Reader(Generic[PageT]):
         self._threads += 1
 
     def _begin_query(self, window: Window) -> None:
-        window.limit = self.windows.limit
         window.query = self.api.query(
             self.windows.range_name,
             (window.start, window.end),

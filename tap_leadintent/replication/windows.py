@@ -147,11 +147,6 @@ class Windows:
         return ceil(density * _HOUR)
 
     @property
-    def limit(self) -> int:
-        """How many records a page to ask for."""
-        return self._caps.limit
-
-    @property
     def has_read(self) -> bool:
         """Whether a page has arrived."""
         return self._search.has_read
@@ -193,6 +188,7 @@ class Windows:
             if ready and (self.range_name or not is_full):
                 if not ready.query:
                     ready.max_retries = self._search.retries_of(ready)
+                    ready.limit = ready.limit or self._caps.limit
                 ready.state = State.REQUESTED
                 return ready
             doubtful = self._to_compare(windows)
@@ -348,6 +344,7 @@ class Windows:
             total=total,
             records=records,
             previous=window.last,
+            limit=window.limit,
         )
         window.last = records or window.last
         window.records = total
@@ -391,7 +388,10 @@ class Windows:
         self._search.decide()
 
     def _compare(self, window: Window) -> None:
-        """Ask for the longest interval around a doubtful window, if it is longer."""
+        """Ask for what shows whether the query of a doubtful window is complete."""
+        if self._verdict(window) is Verdict.SINGLE_PAGE:
+            self._ask_again(window, window.last)
+            return
         if not self.range_name:
             # Nothing is wider than a list of all records.
             self._note_capped(window)
@@ -407,15 +407,34 @@ class Windows:
         )
         self.ledger.questions.append(wider)
 
+    def _ask_again(
+        self,
+        window: Window,
+        limit: int,
+    ) -> None:
+        """Ask for a doubtful window again, in pages of another size."""
+        again = Question(
+            window.start,
+            window.end,
+            max_retries=1,
+            about=window,
+            limit=limit,
+        )
+        self.ledger.questions.append(again)
+
     def _answer(self, question: Question) -> None:
         """Decide what follows from a page of a question, or from its failure."""
         about = question.about
         if about and about.state is State.DOUBTFUL:
             is_at_end = question.state is not State.READY
+            has_more_records = question.records > about.records
             if question.state is State.FATAL:
                 about.state = State.FATAL
                 about.error = question.error
-            elif is_at_end and question.records <= about.records:
+            elif self._verdict(about) is Verdict.SINGLE_PAGE:
+                if is_at_end or has_more_records:
+                    self._answer_about_page(question, about)
+            elif is_at_end and not has_more_records:
                 self._caps.note_number(about.records)
             return
         # Of others, one page is enough.
@@ -426,18 +445,41 @@ class Windows:
             self._search.note_down(about, question)
         self._search.decide()
 
+    def _answer_about_page(
+        self,
+        question: Question,
+        about: Window,
+    ) -> None:
+        """Decide whether a page is the last one, as it says."""
+        question.state = State.READ
+        has_more_records = question.records > about.records
+        if question.limit == about.limit:
+            # Otherwise, a record has appeared since.
+            if not has_more_records:
+                self._caps.note_small(about.last)
+        elif has_more_records:
+            self._ask_again(about, about.limit)
+            return
+        self._caps.note_checked(about.last)
+
+    def _ended(self, window: Window) -> Ended:
+        """Return what is judged of a window."""
+        return Ended(
+            interval=(window.start, window.end),
+            total=window.records,
+            last=window.last,
+            limit=window.limit,
+        )
+
+    def _verdict(self, window: Window) -> Verdict:
+        return self._caps.judge(self.range_name, self._ended(window))
+
     def _judge(self) -> None:
         """Decide about the windows whose queries have ended."""
         for window in list(self.ledger.of(State.DOUBTFUL)):
-            ended = Ended(
-                interval=(window.start, window.end),
-                total=window.records,
-                last=window.last,
-                limit=window.limit,
-            )
-            verdict = self._caps.judge(self.range_name, ended)
+            verdict = self._verdict(window)
             if verdict is Verdict.COMPLETE:
-                self._caps.note_end(self.range_name, ended)
+                self._caps.note_end(self.range_name, self._ended(window))
                 self._note_read(window)
             elif verdict is Verdict.CAPPED and self._is_short(window):
                 self._note_capped(window)

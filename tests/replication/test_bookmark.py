@@ -68,6 +68,7 @@ def intervals(drawn: list[tuple[str, int, int]]) -> Coverage:
         unique=True,
     ),
     page=st.integers(0, 9),
+    whole=st.integers(0, 9),
 )
 def test_a_state_is_read_back_as_it_was_written(  # noqa: PLR0913, PLR0917
     covered: list[tuple[str, int, int]],
@@ -76,6 +77,7 @@ def test_a_state_is_read_back_as_it_was_written(  # noqa: PLR0913, PLR0917
     pages: int | None,
     numbers: list[int],
     page: int,
+    whole: int,
 ) -> None:
     bookmark = Bookmark(
         place=PLACE,
@@ -83,7 +85,7 @@ def test_a_state_is_read_back_as_it_was_written(  # noqa: PLR0913, PLR0917
         coverage=intervals(covered),
         holes=intervals(left),
         most_pages=pages,
-        caps=Caps(100, numbers, page),
+        caps=Caps(100, numbers, page, whole),
     )
     state = json.loads(json.dumps(bookmark.to_state()))
     again = Bookmark.read(state, 100)
@@ -105,6 +107,7 @@ def test_a_state_is_one_short_list_that_people_can_read() -> None:
             100,
             numbers=[500],
             page=50,
+            whole=49,
         ),
     )
     state = bookmark.to_state()
@@ -121,6 +124,7 @@ def test_a_state_is_one_short_list_that_people_can_read() -> None:
             "schema": "raw",
             "caps": [500],
             "page": 50,
+            "whole": 49,
         },
         entry(),
         entry(range="latest_signal"),

@@ -28,7 +28,8 @@ def ended(
     ("total", "last", "verdict"),
     [
         pytest.param(0, 0, Verdict.COMPLETE, id="nothing"),
-        pytest.param(64, 64, Verdict.COMPLETE, id="a round number within a page"),
+        pytest.param(9, 9, Verdict.COMPLETE, id="few records"),
+        pytest.param(63, 63, Verdict.SINGLE_PAGE, id="a page that is not full"),
         pytest.param(100, 100, Verdict.DOUBTFUL, id="a full page"),
         pytest.param(150, 50, Verdict.DOUBTFUL, id="a multiple of fifty"),
         pytest.param(512, 12, Verdict.DOUBTFUL, id="a power of two"),
@@ -43,6 +44,26 @@ def test_the_end_of_a_query_is_suspicious(
     verdict: Verdict,
 ) -> None:
     assert Caps(PAGE).judge("x", ended(total, last)) is verdict
+
+
+def test_a_page_that_is_not_full_is_whole_if_a_larger_one_was_seen() -> None:
+    caps = Caps(PAGE)
+    caps.note_page(
+        total=64,
+        records=64,
+        previous=0,
+        limit=PAGE,
+    )
+    assert caps.judge("x", ended(63)) is Verdict.COMPLETE
+    assert caps.judge("x", ended(64)) is Verdict.SINGLE_PAGE
+    caps.note_checked(64)
+    assert caps.judge("x", ended(64)) is Verdict.COMPLETE, "in this run"
+    assert caps.whole == 63
+    assert caps.judge("x", ended(65)) is Verdict.SINGLE_PAGE
+
+
+def test_a_list_is_not_asked_for_twice_in_each_run() -> None:
+    assert Caps(PAGE).judge("", ended(63)) is Verdict.COMPLETE
 
 
 def test_a_number_that_comes_again_is_suspicious_in_one_range() -> None:
@@ -71,6 +92,7 @@ def test_a_query_with_more_records_shows_that_a_shorter_one_is_complete() -> Non
         total=600,
         records=100,
         previous=100,
+        limit=PAGE,
     )
     assert caps.judge("x", ended(500)) is Verdict.COMPLETE
     assert Caps(PAGE).judge("x", ended(500)) is Verdict.DOUBTFUL, "of this run alone"
@@ -84,12 +106,14 @@ def test_a_number_that_is_known_is_a_cap_until_a_query_goes_on_beyond_it() -> No
         total=500,
         records=100,
         previous=100,
+        limit=PAGE,
     )
     assert caps.numbers == [500]
     caps.note_page(
         total=501,
         records=1,
         previous=100,
+        limit=PAGE,
     )
     assert caps.numbers == []
 
@@ -121,12 +145,14 @@ def test_followed_pages_that_are_all_smaller_tell_the_size_to_ask_for() -> None:
             total=80,
             records=40,
             previous=previous,
+            limit=PAGE,
         )
         assert caps.limit == PAGE
     caps.note_page(
         total=120,
         records=30,
         previous=40,
+        limit=PAGE,
     )
     assert caps.page == 40
     assert caps.limit == 40
@@ -139,6 +165,7 @@ def test_followed_pages_that_are_all_smaller_tell_the_size_to_ask_for() -> None:
         total=70,
         records=20,
         previous=50,
+        limit=PAGE,
     )
     assert caps.page == 50
 
@@ -151,6 +178,7 @@ def test_one_followed_page_is_enough_if_a_query_ends_with_as_many_records() -> N
         total=90,
         records=40,
         previous=50,
+        limit=PAGE,
     )
     assert caps.page == 50
     assert caps.suspects("x") == [(0, 9)]
@@ -159,10 +187,29 @@ def test_one_followed_page_is_enough_if_a_query_ends_with_as_many_records() -> N
         total=90,
         records=40,
         previous=50,
+        limit=PAGE,
     )
     assert other.page == 0
     assert other.judge("x", ended(90, 50)) is Verdict.COMPLETE
     assert other.page == 50
+
+
+def test_a_query_in_larger_pages_shows_nothing_of_one_in_smaller_pages() -> None:
+    caps = Caps(PAGE)
+    caps.note_page(
+        total=480,
+        records=48,
+        previous=0,
+        limit=PAGE,
+    )
+    caps.note_small(48)
+    caps.note_page(
+        total=480,
+        records=48,
+        previous=48,
+        limit=PAGE,
+    )
+    assert caps.judge("x", ended(240, 48, limit=48)) is Verdict.DOUBTFUL
 
 
 def test_a_list_that_ends_with_a_page_of_that_size_may_lack_records() -> None:
@@ -173,9 +220,10 @@ def test_a_list_that_ends_with_a_page_of_that_size_may_lack_records() -> None:
             total=total,
             records=40,
             previous=40,
+            limit=PAGE,
         )
     assert caps.judge("", ended(160, 40)) is Verdict.CAPPED
-    assert caps.judge("", ended(150, 30)) is Verdict.COMPLETE
+    assert caps.judge("", ended(151, 31)) is Verdict.COMPLETE
 
 
 def test_a_smaller_setting_is_what_is_asked_for() -> None:
@@ -190,6 +238,7 @@ def test_full_pages_are_the_size_that_was_asked_for() -> None:
             total=total,
             records=100,
             previous=100,
+            limit=PAGE,
         )
     assert caps.page == 0
 
@@ -201,10 +250,12 @@ def test_small_pages_that_only_an_empty_one_follows_say_nothing() -> None:
             total=10,
             records=10,
             previous=0,
+            limit=PAGE,
         )
         caps.note_page(
             total=10,
             records=0,
             previous=10,
+            limit=PAGE,
         )
     assert caps.page == 0

@@ -146,6 +146,30 @@ def test_a_crowded_second_alone_is_compared_with_a_wider_query_once() -> None:
     assert store.rows.keys() == api.visible().keys()
 
 
+@pytest.mark.parametrize("served", [30, 100])
+def test_a_page_that_is_not_full_is_asked_for_again_once(served: int) -> None:
+    """In pages of its size; a larger one or this answer shows that it is whole."""
+    api = OddApi(
+        now=DAY,
+        leads=[],
+        served=served,
+    )
+    store = Store()
+    config = {**FULL, "concurrency": 1, "lookback_days": 0}
+    run(api, store, config)
+    limits: list[list[int]] = []
+    for new in (20, 19, 30, 80):
+        api.requests.clear()
+        api.leads = [lead(n, api.now + n) for n in range(new)]
+        api.now += HOUR
+        run(api, store, config)
+        limits.append([body["cursor"]["limit"] for body in api.requests])
+        assert store.rows.keys() >= api.visible().keys()
+    assert limits[:2] == [[100, 20, 100], [100, 100]]
+    if served == 100:
+        assert limits[2:] == [[100, 30, 100], [100, 80, 100]]
+
+
 def _days(body: dict[str, Any]) -> float:
     _, start, end = range_of(body)
     return (end - start) / DAY

@@ -200,6 +200,7 @@ def test_an_increment_needs_few_more_requests_than_one_chain(
                     length,
                     readers,
                     quiet=True,
+                    caps=Caps(PAGE, whole=PAGE - 1),
                     server=server,
                     widest=30 * DAY,
                 )

@@ -239,7 +239,6 @@ class _Play:
 
     def _request(self, window: Window) -> None:
         if not window.query:
-            window.limit = self.windows.limit
             held = self.history.held(window.start, window.end)
             pages = self.server.pages(window.start, window.end, held)
             window.query = _Query(self.begun, window.start, pages)
