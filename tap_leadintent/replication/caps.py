@@ -19,6 +19,9 @@ _ROUND = 50
 _MANY_RECORDS = 500
 """No limit of real APIs is smaller that is known."""
 
+_SMALLEST_PAGE = 5
+"""An API whose pages may be smaller is not known."""
+
 _FEW_RECORDS = 10
 """Fewer records are no sign of a limit, however often they come."""
 
@@ -264,7 +267,7 @@ class Caps:
         if not is_single or not range_name:
             return False
         known = max(self.whole, self._checked)
-        return ended.last >= _FEW_RECORDS and ended.last > known
+        return ended.last >= _SMALLEST_PAGE and ended.last > known
 
     def _is_repeated(
         self,
