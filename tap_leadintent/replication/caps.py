@@ -16,9 +16,6 @@ from tap_leadintent.replication.intervals import Interval
 _ROUND = 50
 """Limits of real APIs are multiples of this, or powers of two."""
 
-_MANY_RECORDS = 500
-"""No limit of real APIs is smaller that is known."""
-
 _SMALLEST_PAGE = 5
 """An API whose pages may be smaller is not known."""
 
@@ -56,8 +53,6 @@ class Ended(NamedTuple):
     """How many the last of its pages with records held."""
     limit: int
     """How many records a page were asked for."""
-    is_one_of_few: bool = False
-    """Whether so few queries read the range that no two may end at a limit."""
 
 
 @dataclass
@@ -90,12 +85,6 @@ class Caps:
 
     _checked: int = field(default=0, compare=False)
     """The most records of a page of this run that was asked for again."""
-
-    _pages: int = field(default=0, compare=False)
-    """The pages of this run."""
-
-    _records: int = field(default=0, compare=False)
-    """The records of all queries of this run."""
 
     _followed: int = field(default=0, compare=False)
     """How many pages of this run others follow."""
@@ -139,12 +128,10 @@ class Caps:
             previous: How many the last page of its query before it with records held.
             limit: How many it was asked for.
         """
-        self._pages += 1
         if not records:
             return
         if limit <= self.limit:
             self._longest = max(self._longest, total)
-        self._records += records
         # The API sends such pages, so a smaller one has not been cut to their size.
         self.whole = max(self.whole, records - 1)
         # The query has gone on beyond them.
@@ -240,21 +227,7 @@ class Caps:
             return False
         is_full = ended.last == ended.limit
         is_round = total > ended.last and _is_round(total)
-        if is_full or is_round or self._is_repeated(range_name, ended):
-            return True
-        if not ended.is_one_of_few or total < _MANY_RECORDS:
-            return False
-        return self._can_compare(ended)
-
-    def _can_compare(self, ended: Ended) -> bool:
-        """Return whether a run that compares a query takes few requests all the same.
-
-        These are at most twice as many as one query for all records would take, if a
-        page of that is not counted that was read twice, to find out how much there is.
-        """
-        compared = ended.total // ended.limit + 1
-        least = self._records // ended.limit - 1
-        return self._pages + compared <= 2 * least
+        return is_full or is_round or self._is_repeated(range_name, ended)
 
     def _may_be_small(
         self,

@@ -75,9 +75,6 @@ class Step:
     pages_per_hour: int = 0
     """How many pages an hour are expected; 0 if nothing is expected."""
 
-    new_from: int = EARLIEST
-    """From when on no earlier run has read anything, in UTC seconds since 1970."""
-
     is_first_load: bool = False
     """Whether no earlier run has read anything of the stream. An interval of a later
     run likely holds little."""

@@ -17,7 +17,6 @@ from tap_leadintent.replication.plan import DAY, Scope, Step, without_due
 from tap_leadintent.replication.protocol import Api, PageT
 from tap_leadintent.replication.reader import Reader, WindowPage
 from tap_leadintent.replication.windows import MOST_PAGES, PAGES, Windows
-from tap_leadintent.times import EARLIEST
 
 OLDEST_SIGNAL = 30 * DAY
 """How long before a record is found by the first range its time in the later ranges may
@@ -140,7 +139,6 @@ class ReplicationRun(Generic[PageT]):
         """Take what is due to be read again out of the coverage, and save that."""
         bookmark = self.bookmark
         self._is_first_load = bookmark.is_empty
-        self._new_from = bookmark.planned or EARLIEST
         self._until = self.scope.until(self.now)
         if bookmark.planned is not None:
             self.owed_before = self._missing_seconds(bookmark.planned)
@@ -278,7 +276,6 @@ class ReplicationRun(Generic[PageT]):
             range_name=range_name,
             intervals=parts,
             holes=holes,
-            new_from=self._new_from,
             is_first_load=self._is_first_load,
             pages_per_hour=self.bookmark.pages_per_hour.get(range_name, 0),
         )

@@ -103,7 +103,6 @@ class Windows:
         """How many windows are read at once; it may change while they are read."""
         self._most_pages = most_pages
         self._is_quiet = not step.is_first_load
-        self._new_from = step.new_from
         self._search = Search(self.ledger, widest)
         self._density = Density(caps.page_size)
         self._search.plan_holes(step.holes)
@@ -465,15 +464,11 @@ class Windows:
 
     def _ended(self, window: Window) -> Ended:
         """Return what is judged of a window."""
-        # Earlier runs have likely loaded nearly all of what is read again.
-        is_mostly_new = window.start + window.end >= 2 * self._new_from
-        is_quiet_part = window.max_pages == _LONGEST_QUIET_QUERY
         return Ended(
             interval=(window.start, window.end),
             total=window.records,
             last=window.last,
             limit=window.limit,
-            is_one_of_few=is_quiet_part and is_mostly_new,
         )
 
     def _verdict(self, window: Window) -> Verdict:

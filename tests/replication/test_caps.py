@@ -118,33 +118,6 @@ def test_a_number_that_is_known_is_a_cap_until_a_query_goes_on_beyond_it() -> No
     assert caps.numbers == []
 
 
-@pytest.mark.parametrize(
-    ("pages", "verdict"),
-    [
-        # With it, the run takes 16 requests, and one query for all would take 6.
-        ([0, 0, 200, 502], Verdict.COMPLETE),
-        # 20 requests, and 9.
-        ([0, 300, 200, 502], Verdict.DOUBTFUL),
-    ],
-)
-def test_a_long_query_among_few_is_compared_if_that_costs_little(
-    pages: list[int],
-    verdict: Verdict,
-) -> None:
-    caps = Caps(PAGE)
-    for total in pages:
-        for start in range(0, max(total, 1), PAGE):
-            caps.note_page(
-                total=total,
-                records=min(PAGE, total - start),
-                previous=0,
-                limit=PAGE,
-            )
-    one_of_few = ended(502)._replace(is_one_of_few=True)
-    assert caps.judge("x", one_of_few) is verdict
-    assert caps.judge("x", ended(502)) is Verdict.COMPLETE, "others will show it"
-
-
 def test_few_numbers_are_remembered() -> None:
     caps = Caps(PAGE)
     for number in (10, 20, 20, 30, 40):

@@ -170,45 +170,6 @@ def test_a_page_that_is_not_full_is_asked_for_again_once(served: int) -> None:
         assert limits[2:] == [[100, 30, 100], [100, 80, 100]]
 
 
-LONG_AGO = {
-    **FULL,
-    "start_date": "2025-12-01",
-}
-
-
-def test_a_limit_that_one_query_of_a_later_run_reaches() -> None:
-    """It is no round number, and no other query ends there."""
-    older = steady(1000, 15 * DAY / 1000)
-    newer = [lead(1000 + n, 35 * DAY - n * 400) for n in range(2000)]
-    api = OddApi(
-        now=15 * DAY,
-        leads=[*older, *newer],
-    )
-    store = Store()
-    config = {**FULL, "lookback_days": 1}
-    run(api, store, config, selected=["observations"])
-    api.cap = 990
-    api.now = 35 * DAY + HOUR
-    run(api, store, config, selected=["observations"])
-    assert store.rows.keys() == api.visible().keys()
-
-
-def test_a_deep_reading_compares_no_query_with_a_wider_one() -> None:
-    leads = [lead(n, 9 * DAY - n * 900) for n in range(6000)]
-    api = OddApi(
-        now=9.5 * DAY,
-        leads=leads,
-    )
-    store = Store()
-    run(api, store, LONG_AGO, selected=["observations"])
-    api.now = 10 * DAY
-    count(api)
-    run(api, store, LONG_AGO, selected=["observations"])
-    # All 62 days are read again.
-    assert len(api.requests) > 60
-    assert max(map(_days, api.requests)) < 31
-
-
 def _days(body: dict[str, Any]) -> float:
     _, start, end = range_of(body)
     return (end - start) / DAY
