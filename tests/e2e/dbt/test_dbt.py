@@ -23,7 +23,15 @@ from tests.support.dbt import (
     run_dbt,
 )
 from tests.support.environments import build
-from tests.support.helpers import API_KEY, STREAMS, Json, RunTap, raw_records
+from tests.support.helpers import (
+    API_KEY,
+    STREAMS,
+    Json,
+    RunTap,
+    ids_of,
+    raw_records,
+    where,
+)
 from tests.support.in_process import typed_catalog
 from tests.support.pages import ROOT, section, settings_of_tap
 from tests.support.pipelines import printed_by
@@ -37,8 +45,10 @@ from tests.support.warehouse import PAGE_QUERY
 STAGING = ROOT / "docs/examples/dbt/models/staging/staging.yml"
 MODELS = yaml.safe_load(STAGING.read_text("utf-8"))["models"]
 # The first column in the description of a model is its key.
-KEYS = {model["name"]: model["columns"][0]["name"] for model in MODELS}
-
+KEYS: dict[str, str] = {}
+for _model in MODELS:
+    _key, *_ = _model["columns"]
+    KEYS[_model["name"]] = _key["name"]
 
 HISTORY = settings_of_tap(
     section(ROOT / "docs/recipes.md", "## Keep earlier signals of a lead")
@@ -112,8 +122,10 @@ class Project:
         Without a state, the first run has none. Both PostgreSQL and DuckDB load what it
         writes.
         """
-        place = {"path": str(self.duckdb)}
-        place["default_target_schema"] = self.schema.folder.name
+        place = {
+            "path": str(self.duckdb),
+            "default_target_schema": self.schema.folder.name,
+        }
         for given in configs:
             config = {**given}
             is_typed = config.pop(TYPED, False)
@@ -137,11 +149,14 @@ class Project:
     ) -> str:
         """Run a command of dbt with variables of the project; return what it prints."""
         options = ("--vars", json.dumps(variables), "--target", target)
-        schema, folder = self.schema, self.schema.folder
-        with schema.postgres.connect() as connection:
-            place = {"POSTGRES_HOST": connection.info.host}
-        place["LEADINTENT_SCHEMA"] = folder.name
-        place["DUCKDB_PATH"] = str(self.duckdb)
+        folder = self.schema.folder
+        with self.schema.postgres.connect() as connection:
+            host = connection.info.host
+        place = {
+            "POSTGRES_HOST": host,
+            "LEADINTENT_SCHEMA": folder.name,
+            "DUCKDB_PATH": str(self.duckdb),
+        }
         return run_dbt(
             self.programs,
             folder,
@@ -172,7 +187,10 @@ class Project:
                 str(self.duckdb),
                 text,
             )
-        return {(stream, time_range): result for stream, time_range, result in rows}
+        found: dict[tuple[str, str], str] = {}
+        for stream, time_range, result in rows:
+            found[stream, time_range] = result
+        return found
 
     def delete(
         self,
@@ -225,6 +243,11 @@ def project(
     return Project(tap, schema, programs)
 
 
+def changed(config: Json, changes: list[Json]) -> list[Json]:
+    """Return the configuration with each of the changes."""
+    return [{**config, **change} for change in changes]
+
+
 @pytest.mark.parametrize("loads", LOADS.values(), ids=LOADS)
 def test_staging_models_open_every_field_of_the_sandbox(
     project: Project,
@@ -232,22 +255,21 @@ def test_staging_models_open_every_field_of_the_sandbox(
     config: Json,
     loads: list[Json],
 ) -> None:
-    project.load(*({**config, **change} for change in loads))
+    project.load(*changed(config, loads))
     has_history = "stream_maps" in loads[0]
     printed = project.dbt("build", leads_history=has_history)
     assert ALL_IS_WELL in printed, printed[-3000:]
     for stream in STREAMS:
-        records = raw_records(sandbox, stream)
+        model = f"stg_{stream}"
         assert_opened(
-            project.rows(f"stg_{stream}"),
-            records,
-            KEYS[f"stg_{stream}"],
+            project.rows(model),
+            raw_records(sandbox, stream),
+            KEYS[model],
         )
     if has_history:
-        records = raw_records(sandbox, "leads")
         assert_opened(
             project.rows("stg_leads_history"),
-            records,
+            raw_records(sandbox, "leads"),
             KEYS["stg_leads"],
         )
 
@@ -259,41 +281,45 @@ def test_duckdb_has_the_same_views(
     config: Json,
     loads: list[Json],
 ) -> None:
-    sandbox.insert("leads", {"id": "odd", "score": {"value": 0.123456789}, "new": [1]})
-    project.load(*({**config, **change} for change in loads))
+    odd = {
+        "id": "odd",
+        "score": {"value": 0.123456789},
+        "new": [1],
+    }
+    sandbox.insert("leads", odd)
+    project.load(*changed(config, loads))
     end = f"{datetime.fromisoformat(sandbox.now()):%F %T}"
     has_history = "stream_maps" in loads[0]
     for target in ("postgres", "duckdb"):
         options = {"leads_history": has_history, "as_of": end}
         printed = project.dbt("build", target=target, **options)
         assert ALL_IS_WELL in printed, printed[-3000:]
-    models = [
-        path.stem for path in (*STAGING.parent.glob("*.sql"), *SALES.glob("*.sql"))
-    ]
     found = 0
-    for model in models:
+    for path in (*STAGING.parent.glob("*.sql"), *SALES.glob("*.sql")):
+        model = path.stem
         if model == "stg_leads_history" and not has_history:
             continue
-        rows = [comparable(row) for row in project.rows(model)]
-        rows_in_duckdb = [comparable(row) for row in project.rows_in_duckdb(model)]
-        assert sorted(rows_in_duckdb) == sorted(rows), model
+        rows = comparable(project.rows(model))
+        assert comparable(project.rows_in_duckdb(model)) == rows, model
         found += bool(rows)
     assert found >= 10
 
 
-def comparable(row: Json) -> str:
-    """Return a row as text, the same for equal rows of both databases."""
-    return repr({name: _plain(value) for name, value in sorted(row.items())})
+def comparable(rows: list[Json]) -> list[str]:
+    """Return rows as sorted texts, the same for equal rows of both databases."""
+    return sorted(repr(_plain(row)) for row in rows)
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         return float(value)
+    if isinstance(value, str):
+        return instant(value) or value
     if isinstance(value, list):
         return [_plain(each) for each in value]
     if isinstance(value, dict):
         return {name: _plain(value[name]) for name in sorted(value)}
-    return instant(value) or value if isinstance(value, str) else value
+    return value
 
 
 def test_another_project_uses_it_as_a_package(
@@ -320,8 +346,14 @@ def test_another_project_uses_it_as_a_package(
         "LEADINTENT_SCHEMA": tmp_path.name,
         "DUCKDB_PATH": str(project.duckdb),
     }
-    select = ["--select", "leadintent"]
-    for command in (["deps"], ["build", *select, "--target", "duckdb"]):
+    build_it = [
+        "build",
+        "--select",
+        "leadintent",
+        "--target",
+        "duckdb",
+    ]
+    for command in (["deps"], build_it):
         printed = run_dbt(
             project.programs,
             tmp_path,
@@ -331,10 +363,9 @@ def test_another_project_uses_it_as_a_package(
             variables=place,
         )
     assert ALL_IS_WELL in printed, printed[-3000:]
-    rows = [comparable(row) for row in project.rows_in_duckdb("stg_leads")]
+    rows = project.rows_in_duckdb("stg_leads")
     assert ALL_IS_WELL in project.dbt("build", "--select", "stg_leads")
-    expected = [comparable(row) for row in project.rows("stg_leads")]
-    assert sorted(rows) == sorted(expected)
+    assert comparable(rows) == comparable(project.rows("stg_leads"))
     assert len(rows) == len(raw_records(sandbox, "leads"))
 
 
@@ -410,23 +441,18 @@ def test_the_first_load_of_a_lead_does_not_change(
     model = ("build", "--select", "+new_leads_by_score")
     project.load(config)
     project.dbt(*model)
-    assert {row["first_loaded_at"] for row in project.rows("lead_first_loads")} == {
-        None
-    }
+    first_loads = project.rows("lead_first_loads")
+    assert first_loads
+    assert where(first_loads, first_loaded_at=None) == first_loads
     found = []
     sandbox.insert("leads", {"id": "late"}, observed_at="2026-01-01T00:00:00Z")
     for _ in range(2):
         project.load(config)
         assert ALL_IS_WELL in project.dbt(*model)
-        (time,) = (
-            row["first_loaded_at"]
-            for row in project.rows("lead_first_loads")
-            if row["lead_id"] == "late"
-        )
-        found.append(time)
+        (row,) = where(project.rows("lead_first_loads"), lead_id="late")
+        found.append(row["first_loaded_at"])
     assert found[0] == found[1] is not None
-    new = project.rows("new_leads_by_score")
-    assert "late" in {row["lead_id"] for row in new}
+    assert where(project.rows("new_leads_by_score"), lead_id="late")
 
 
 def test_the_age_of_rows_shows_stale_sources_and_leads_that_are_gone(
@@ -446,7 +472,7 @@ def test_the_age_of_rows_shows_stale_sources_and_leads_that_are_gone(
     project.schema.ask(BEHIND)
     printed = project.dbt(*freshness, load_receipts=True)
     assert "ERROR STALE freshness of leadintent.loads" in printed
-    gone = {lead["id"] for lead in raw_records(sandbox, "leads")[:3]}
+    gone = ids_of(raw_records(sandbox, "leads")[:3])
     sandbox.remove("leads", *gone)
     start = f"{datetime.now(UTC):%F %T}"
     project.load(config)
@@ -476,6 +502,13 @@ RECEIPTS: dict[str, Json] = {
 PASSES = "PASS=1 WARN=0 ERROR=0"
 
 
+def assert_arrived(project: Project) -> None:
+    """Assert that no row is missing from either database."""
+    for target in TARGETS:
+        printed = project.arrived(target)
+        assert PASSES in printed, printed
+
+
 @pytest.mark.parametrize("way", RECEIPTS)
 def test_missing_rows_fail_until_they_are_loaded_again(
     project: Project,
@@ -484,16 +517,16 @@ def test_missing_rows_fail_until_they_are_loaded_again(
 ) -> None:
     config = {**config, "load_receipts": True, **RECEIPTS[way]}
     state = project.load(config)
-    printed = [project.arrived(target) for target in TARGETS]
-    assert all(PASSES in each for each in printed), printed
+    assert_arrived(project)
     for target in TARGETS:
         results = project.results(target)
         assert len(results) == 9
         assert {*results.values()} == {"complete"}
     newest = sorted(
-        project.schema.rows("leads"), key=lambda row: str(row["signal_observed_at"])
+        project.schema.rows("leads"),
+        key=lambda row: str(row["signal_observed_at"]),
     )
-    project.delete("leads", "id", [row["id"] for row in newest[-4:-1]])
+    project.delete("leads", "id", [*ids_of(newest[-4:-1])])
     accounts = project.schema.rows("signal_accounts")
     project.delete(
         "signal_accounts",
@@ -510,14 +543,15 @@ def test_missing_rows_fail_until_they_are_loaded_again(
             ("signal_accounts", "latest_signal", "1"),
         }
         assert {*re.findall(MISSING, text)} == missing
-        found = project.results(target).items()
-        named = {place for place, result in found if result == "missing"}
+        named = set()
+        for place, result in project.results(target).items():
+            if result == "missing":
+                named.add(place)
         assert named == {(stream, time_range) for stream, time_range, _ in missing}
     for command in re.findall(COMMAND, text):
         state = state_from(*shlex.split(command), stdin=state)
     project.load(config, state=state)
-    printed = [project.arrived(target) for target in TARGETS]
-    assert all(PASSES in each for each in printed), printed
+    assert_arrived(project)
 
 
 def test_deleted_records_warn_and_so_does_what_is_not_known(
@@ -528,9 +562,10 @@ def test_deleted_records_warn_and_so_does_what_is_not_known(
     config = {**config, "load_receipts": True}
     state = project.load(config)
     newest = sorted(
-        raw_records(sandbox, "observations"), key=lambda each: str(each["observed_at"])
+        raw_records(sandbox, "observations"),
+        key=lambda each: str(each["observed_at"]),
     )
-    sandbox.remove("observations", newest[-1]["id"], newest[-2]["id"])
+    sandbox.remove("observations", *ids_of(newest[-2:]))
     state = project.load({**config, "start_date": "2020-01-01"}, state=state)
     text = project.arrived("postgres")
     assert "PASS=0 WARN=1 ERROR=0" in text, text[-3000:]

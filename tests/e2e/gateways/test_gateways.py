@@ -21,7 +21,7 @@ from tap_leadintent.api.limits import Limits
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.tap import TapLeadIntent
 from tests.e2e.gateways.conftest import HERE, Installed
-from tests.support.helpers import API_KEY, TIMEOUT, Json, Run, only
+from tests.support.helpers import API_KEY, TIMEOUT, Json, Run, ids_of, only
 from tests.support.in_process import run_in_process
 from tests.support.runs import SINCE, fill
 from tests.support.servers import listening, make_certificate, read_request, response
@@ -229,14 +229,18 @@ GATEWAYS = {
     ),
 }
 
-CASES = [(name, fault) for name, server in GATEWAYS.items() for fault in server.says]
+CASES: list[tuple[str, str]] = []
+for _name, _server in GATEWAYS.items():
+    for _fault in _server.says:
+        _case = (_name, _fault)
+        CASES.append(_case)
 
 
 @pytest.fixture
 def expected(sandbox: Sandbox) -> set[str]:
     """The ids of all leads."""
     fill(sandbox, leads=LEADS)
-    return {lead["id"] for lead in sandbox.records("leads")}
+    return ids_of(sandbox.records("leads"))
 
 
 class PatientTap(TapLeadIntent):
@@ -269,7 +273,7 @@ def read(tmp_path: Path) -> Callable[..., Run]:
 
 
 def ids(run: Run) -> set[str]:
-    return {lead["id"] for lead in run.records("leads")}
+    return ids_of(run.records("leads"))
 
 
 @pytest.mark.parametrize(("name", "fault"), CASES)

@@ -11,7 +11,7 @@ import pytest
 
 from tap_leadintent.sandbox import Sandbox
 from tests.e2e.gateways.conftest import HERE, Installed
-from tests.support.helpers import API_KEY, exact_json, only, options
+from tests.support.helpers import API_KEY, exact_json, ids_of, only, options
 from tests.support.runs import CLOCK, SINCE, fill
 
 PAGE = 10
@@ -113,9 +113,12 @@ def test_a_limit_is_kept_without_a_setting(
             timeout=1_000,
         )
     assert run.returncode == 0, run.stderr
-    lines = [exact_json(line) for line in run.stdout.splitlines()]
-    ids = [line["record"]["id"] for line in lines if line["type"] == "RECORD"]
-    assert {*ids} == {record["id"] for record in server.records("leads")}
+    ids = set()
+    for line in run.stdout.splitlines():
+        message = exact_json(line)
+        if message["type"] == "RECORD":
+            ids.add(message["record"]["id"])
+    assert ids == ids_of(server.records("leads"))
     pages = len(server.requests())
     # Without the start of the process.
     found = re.search(r"leads: .* ([\d,]+) requests, .*?([\d,.]+) s;", run.stderr)

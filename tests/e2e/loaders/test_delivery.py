@@ -47,8 +47,10 @@ class LoadedWarehouse(Warehouse):
     @override
     def ask(self, query: str) -> list[tuple[Any, ...]]:
         if self._messages:
-            place = {"sqlalchemy_url": self._schema.postgres.url}
-            place["default_target_schema"] = self._schema.folder.name
+            place = {
+                "sqlalchemy_url": self._schema.postgres.url,
+                "default_target_schema": self._schema.folder.name,
+            }
             lines = "".join(f"{json.dumps(each)}\n" for each in self._messages)
             run_target(
                 self._schema.folder,
@@ -62,7 +64,7 @@ class LoadedWarehouse(Warehouse):
         except UndefinedTable:
             # No run has come so far.
             return []
-        return [tuple([_text(value) for value in row]) for row in rows]
+        return [tuple(map(_text, row)) for row in rows]
 
 
 def _text(value: Any) -> Any:

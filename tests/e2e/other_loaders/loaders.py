@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
@@ -163,13 +164,7 @@ class TargetDuckdb(Loader):
     def rows(self, stream: str) -> list[Json]:
         query = f"SELECT to_json(t)::TEXT FROM tap_leadintent.{stream} AS t"
         path = self.settings()["path"]
-        return printed_by(
-            self.programs,
-            "-c",
-            _DUCKDB,
-            path,
-            query,
-        )
+        return printed_by(self.programs, "-c", _DUCKDB, path, query)
 
     def text(self, value: str) -> str | None:
         return value or None
@@ -250,8 +245,8 @@ class TargetGcs(Loader):
         prefix = f"{self.folder.name}/{stream}_1"
         found = requests.get(f"{objects}?prefix={prefix}", timeout=TIMEOUT).json()
         rows: list[Json] = []
-        for name in sorted(each["name"] for each in found.get("items", [])):
-            url = f"{objects}/{quote(name, safe='')}?alt=media"
+        for item in sorted(found.get("items", []), key=itemgetter("name")):
+            url = f"{objects}/{quote(item['name'], safe='')}?alt=media"
             content = requests.get(url, timeout=TIMEOUT).content
             rows += _lines(content.decode())
         return rows
@@ -296,12 +291,7 @@ class TargetKafka(Loader):
     def rows(self, stream: str) -> list[Json]:
         topic = f"{self.folder.name}_{stream}"
         consumer = _HERE / "consumer.py"
-        return printed_by(
-            self.programs,
-            consumer,
-            self.services.kafka,
-            topic,
-        )
+        return printed_by(self.programs, consumer, self.services.kafka, topic)
 
 
 class TargetClickhouse(Loader):

@@ -210,14 +210,17 @@ def test_crontab(walk: Walk) -> None:
     (permissions, key, *_) = production.splitlines()
     walk.shell(environments, permissions, key)
     (crontab,) = lines_of("recipes.md", "## On a schedule", "crontab")
-    lines = crontab.splitlines()
-    settings = [line for line in lines if re.match(r"\w+=", line)]
-    commands = [line.split(maxsplit=5)[5] for line in lines if line not in settings]
-    assert len(commands) == 2
     path = walk.shell.variables["PATH"]
-    settings = [
-        line.replace("/home/loader/.local/bin:", f"{path}:") for line in settings
-    ]
+    settings = []
+    commands = []
+    for line in crontab.splitlines():
+        if re.match(r"\w+=", line):
+            setting = line.replace("/home/loader/.local/bin:", f"{path}:")
+            settings.append(setting)
+        else:
+            words = line.split(maxsplit=5)
+            commands.append(words[5])
+    assert len(commands) == 2
     for command in commands:
         there = command.replace("/srv/leads", str(walk.shell.project))
         words = [
@@ -243,9 +246,12 @@ def make_image(walk: Walk, installed: Path) -> Path:
     shutil.copytree(installed / "clone/dist", context / "dist")
     home = walk.shell.folder / "home"
     (home / "leads").mkdir(parents=True)
-    variables = {"HOME": str(home), "UV_TOOL_DIR": f"{home}/tools"}
-    variables["UV_CACHE_DIR"] = walk.shell("uv cache dir").strip()
-    variables["UV_TOOL_BIN_DIR"] = f"{home}/.local/bin"
+    variables = {
+        "HOME": str(home),
+        "UV_TOOL_DIR": f"{home}/tools",
+        "UV_CACHE_DIR": walk.shell("uv cache dir").strip(),
+        "UV_TOOL_BIN_DIR": f"{home}/.local/bin",
+    }
     ignored = (DOCKER / "Dockerfile.dockerignore").read_text("utf-8").split()
     for line in (DOCKER / "Dockerfile").read_text("utf-8").splitlines():
         step, _, rest = line.replace("/home/loader", str(home)).partition(" ")
@@ -276,8 +282,9 @@ def test_container(walk: Walk, installed: Path) -> None:
         "name": "own",
         "namespace": "own",
         "pip_url": "./own",
+        "executable": "own",
     }
-    project["plugins"]["utilities"] = [{**utility, "executable": "own"}]
+    project["plugins"]["utilities"] = [utility]
     walk.shell.write(project)
     home = make_image(walk, installed)
     assert not (home / "leads/.env").exists()

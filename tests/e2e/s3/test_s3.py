@@ -10,7 +10,13 @@ import pytest
 from tap_leadintent.demo.processes import DemoError
 from tap_leadintent.sandbox import Sandbox
 from tests.e2e.s3.conftest import Lake
-from tests.support.helpers import STREAMS, declared_stream, exact_json, raw_records
+from tests.support.helpers import (
+    STREAMS,
+    declared_stream,
+    exact_json,
+    ids_of,
+    raw_records,
+)
 from tests.support.pipelines import Pipeline
 from tests.support.rows import Row, expected_rows, flattened, instant
 from tests.support.runs import DAY, fill
@@ -73,16 +79,18 @@ def test_files_of_parquet_hold_what_the_api_holds(sandbox: Sandbox, lake: Lake) 
     for stream in STREAMS:
         (key,) = declared_stream(stream).primary_keys
         newest = lake.ask(newest_rows(stream, key))
-        held = {row["id"]: read(row) for row in newest}
-        rows = expected_rows(sandbox, stream).items()
-        expected = {key: in_file(stream, row) for key, row in rows}
-        assert held.keys() == expected.keys(), stream
+        expected = expected_rows(sandbox, stream)
+        assert ids_of(newest) == expected.keys(), stream
         columns: set[str] = set()
-        for id_, row in held.items():
-            columns |= row.keys()
-            assert row == {name: expected[id_].get(name) for name in row}
-        for row in expected.values():
-            assert row.keys() <= columns
+        fields: set[str] = set()
+        for line in newest:
+            held = read(line)
+            row = in_file(stream, expected[line["id"]])
+            fields |= row.keys()
+            columns |= held.keys()
+            for name, value in held.items():
+                assert value == row.get(name)
+        assert fields <= columns
     # Every row that was read again is there again.
     everything = "SELECT id FROM 's3://lake/tap_leadintent/leads/**/*.parquet'"
     assert len(lake.ask(everything)) > len(raw_records(sandbox, "leads"))

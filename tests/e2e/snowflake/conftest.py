@@ -52,7 +52,9 @@ class SnowflakeWarehouse(Warehouse):
             self.port,
             *statements,
         )
-        return [list(map(_in_lower_case, rows)) for rows in answers]
+        for rows in answers:
+            rows[:] = map(_in_lower_case, rows)
+        return answers
 
     def types(
         self,
