@@ -2,11 +2,7 @@
 
 import doctest
 import importlib
-import re
-import subprocess
-import sys
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
@@ -14,9 +10,8 @@ import tap_leadintent
 from tap_leadintent import replication
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.plan import Scope
-from tap_leadintent.sandbox import client, fixtures
+from tap_leadintent.sandbox import client
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import TIMEOUT
 
 PACKAGE = Path(tap_leadintent.__file__).parent
 
@@ -55,19 +50,3 @@ def test_what_users_import_has_an_example(public: object) -> None:
 def test_replication_has_an_example_of_a_run() -> None:
     examples = doctest.DocTestParser().get_examples(replication.__doc__ or "")
     assert any("ReplicationRun(" in example.source for example in examples)
-
-
-def test_the_example_of_the_fixtures(tmp_path: Path) -> None:
-    blocks = re.findall(r"(?:^(?: {4}.*)?\n)+", fixtures.__doc__ or "", re.MULTILINE)
-    conftest, test = [dedent(block) for block in blocks if block.strip()]
-    (tmp_path / "conftest.py").write_text(conftest, encoding="utf-8")
-    (tmp_path / "test_leads.py").write_text(test, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=tmp_path,
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        timeout=TIMEOUT,
-    )
-    assert "1 passed" in done.stdout, done.stdout
