@@ -28,7 +28,7 @@ _PLAIN_BYTES = 2 * 2**20
 _MAX_BYTES = 8 * 2**20
 """While so many bytes wait, only the oldest window is read on."""
 
-_MOST_PARTS = 8
+MOST_PARTS = 8
 """What is to be read is divided among so many readers at most. More parts would end
 with more pages that are not full, and save hardly any time."""
 
@@ -153,7 +153,7 @@ class Reader(Generic[PageT]):
             return
         allowed = self.at_once()
         while self._busy < allowed:
-            self.windows.readers = min(allowed, _MOST_PARTS)
+            self.windows.readers = min(allowed, MOST_PARTS)
             is_full = self._waiting_bytes() >= _MAX_BYTES
             window = self.windows.next(is_full=is_full)
             if not window:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.ledger import Question, State, Window
 from tap_leadintent.replication.plan import Step
+from tap_leadintent.replication.reader import MOST_PARTS
 from tap_leadintent.replication.windows import Windows
 from tap_leadintent.sandbox.histories import SHAPES as SANDBOX_SHAPES
 
@@ -217,7 +218,7 @@ class _Play:
         windows = self.windows = Windows(
             step,
             caps=self.caps,
-            readers=self.readers,
+            readers=min(self.readers, MOST_PARTS),
             widest=self.widest,
             now=step.intervals[-1][1],
         )
