@@ -20,7 +20,7 @@ from tap_leadintent.api.pagination import EmptyPages
 from tap_leadintent.errors import StreamError
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import VALID, only
+from tests.support.helpers import VALID, HurriedTap, only
 from tests.support.store import Store
 
 STREAM = "signal_agents"
@@ -398,14 +398,14 @@ def test_a_response_without_a_body_after_pages(
     }
     with requests_mock.Mocker() as api:
         api.post(WINDOWED, [{"json": lead}, {"text": ""}])
-        TapLeadIntent(
+        HurriedTap(
             config=config,
             catalog=only("leads"),
         ).sync_all()
         assert "also when they are asked for again, in an empty body" in caplog.text
         api.post(WINDOWED, text="")
         with pytest.raises(RunError, match="the response is empty"):
-            TapLeadIntent(
+            HurriedTap(
                 config=config,
                 catalog=only("leads"),
             ).sync_all()
