@@ -206,7 +206,8 @@ def start(
         schema: str,
         **replaced: str,
     ) -> Iterator[Airflow]:
-        database = f"sqlite:///{warehouse.system / 'meltano.db'}"
+        # With the state of another test, a run would load what is new alone.
+        database = f"sqlite:///{tmp_path / 'meltano.db'}"
         settings = {
             "MELTANO_DATABASE_URI": database,
             "MELTANO_ENVIRONMENT": "prod",
