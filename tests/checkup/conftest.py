@@ -15,7 +15,10 @@ from tests.support.helpers import API_KEY, Clock, Json, Run
 from tests.support.in_process import run_checkup
 from tests.support.runs import CLOCK, SINCE
 
-SIZES = {"leads": 253, "signal_accounts": 131, "monitored_accounts": 107} | {
+SIZES = {
+    "leads": 253,
+    "signal_accounts": 131,
+    "monitored_accounts": 107,
     "observations": 141,
     "monitored_leads": 113,
 }
@@ -25,7 +28,12 @@ RIGHT_CLOCK = "Is the server's clock right?"
 @pytest.fixture
 def history(sandbox: Sandbox) -> Callable[..., None]:
     """Fill the sandbox with a year of records."""
-    return partial(sandbox.configure, api_key=API_KEY, since=SINCE, clock=CLOCK)
+    return partial(
+        sandbox.configure,
+        api_key=API_KEY,
+        since=SINCE,
+        clock=CLOCK,
+    )
 
 
 @pytest.fixture
@@ -57,7 +65,9 @@ def found(check: Callable[..., Run]) -> Callable[..., Any]:
 
     def run(config: Json, *arguments: str) -> tuple[Json, dict[tuple[str, str], Json]]:
         report = json.loads(check(config, "--json", *arguments).stdout)
-        rows = {(each["question"], each["about"]): each for each in report["findings"]}
+        rows: dict[tuple[str, str], Json] = {}
+        for finding in report["findings"]:
+            rows[finding["question"], finding["about"]] = finding
         return report, rows
 
     return run

@@ -16,12 +16,19 @@ from tests.support.columns import ARRAY, FLAG, NUMBER, OBJECT, TEXT, TIME
 from tests.support.helpers import UNDOCUMENTED, Json, RunTap, entries, only, status
 
 DECLARED = ("id", "observed_at", "record_key", "additional_properties")
-NOON, LATER = "2026-03-01T12:00:00Z", "2026-03-01T12:00:00.5+05:45"
+NOON = "2026-03-01T12:00:00Z"
+LATER = "2026-03-01T12:00:00.5+05:45"
 
 
 def sample(name: str, *values: Any) -> list[dict[str, Any]]:
     """Return records with one field; an ellipsis stands for one without it."""
-    return [{"id": "1"} | ({} if v is ... else {name: v}) for v in values]
+    records: list[dict[str, Any]] = []
+    for value in values:
+        record = {"id": "1"}
+        if value is not ...:
+            record[name] = value
+        records.append(record)
+    return records
 
 
 @pytest.mark.parametrize(
@@ -44,12 +51,22 @@ def sample(name: str, *values: Any) -> list[dict[str, Any]]:
         ("created_at", [NOON, "2026-03-01"], TEXT),
         ("created_at", ["2026-02-30T12:00:00Z"], TEXT),
         ("chat", [NOON], TEXT),
-        *(("x_at", [*v], None) for v in ([...], [None, ...], [1, "1"], [1, True])),
-        *(("x_at", [*v], None) for v in ([NOON, 1], [[1], {"a": 1}])),
+        ("x_at", [...], None),
+        ("x_at", [None, ...], None),
+        ("x_at", [1, "1"], None),
+        ("x_at", [1, True], None),
+        ("x_at", [NOON, 1], None),
+        ("x_at", [[1], {"a": 1}], None),
     ],
 )
-def test_columns(name: str, values: list[Any], schema: Json | None) -> None:
-    assert infer(sample(name, *values), DECLARED) == ({name: schema} if schema else {})
+def test_columns(
+    name: str,
+    values: list[Any],
+    schema: Json | None,
+) -> None:
+    expected = {name: schema} if schema else {}
+    records = sample(name, *values)
+    assert infer(records, DECLARED) == expected
 
 
 @pytest.mark.parametrize(
@@ -58,48 +75,88 @@ def test_columns(name: str, values: list[Any], schema: Json | None) -> None:
         ["STATUS", "Status", "status"],
         ["ID"],
         ["Record_Key"],
-        *(["x" * 64], ["größe"], ["a.b"], ["1st"], [""], ["_sdc_batched_at"]),
+        ["x" * 64],
+        ["größe"],
+        ["a.b"],
+        ["1st"],
+        [""],
+        ["_sdc_batched_at"],
     ],
     ids=repr,
 )
 def test_names_without_a_column(names: list[str]) -> None:
     """Some warehouses refuse or confuse them."""
     fields = dict.fromkeys(names, "a")
-    fine = dict.fromkeys(["x" * 63, "_x", "X1", "userId"], 1)
-    assert infer([{"id": "1", **fine, **fields}], DECLARED).keys() == fine.keys()
+    fine_names = ["x" * 63, "_x", "X1", "userId"]
+    fine = dict.fromkeys(fine_names, 1)
+    record = {
+        "id": "1",
+        **fine,
+        **fields,
+    }
+    assert infer([record], DECLARED).keys() == fine.keys()
 
 
 texts = st.text(max_size=3) | st.sampled_from([NOON, LATER])
 numbers = st.integers() | st.floats(allow_nan=False)
-values = nested(st.none() | st.booleans() | numbers | texts, st.text(), most=2)
-fields = st.sampled_from(["a", "A", "b_at", "id", "record_key", "x" * 64]) | st.text()
-samples = st.lists(st.dictionaries(fields, values, max_size=5), max_size=6)
+scalars = st.none() | st.booleans() | numbers | texts
+values = nested(
+    scalars,
+    st.text(),
+    most=2,
+)
+known_names = ["a", "A", "b_at", "id", "record_key", "x" * 64]
+fields = st.sampled_from(known_names) | st.text()
+records_of_a_sample = st.dictionaries(
+    fields,
+    values,
+    max_size=5,
+)
+samples = st.lists(records_of_a_sample, max_size=6)
 
 
 @given(samples, st.randoms())
 def test_the_sample_fits_its_columns_in_any_order(
-    records: list[dict[str, Any]], random: Any
+    records: list[dict[str, Any]],
+    random: Any,
 ) -> None:
     columns = infer(records, DECLARED)
     assert columns.keys().isdisjoint(DECLARED)
-    assert len({name.lower() for name in columns}) == len(columns)
+    lower_names = {name.lower() for name in columns}
+    assert len(lower_names) == len(columns)
     for name, column in columns.items():
         for record in records:
             Draft202012Validator(column).validate(record.get(name))
-    shuffled = [dict(random.sample([*r.items()], len(r))) for r in records]
+    shuffled: list[dict[str, Any]] = []
+    for record in records:
+        items = random.sample([*record.items()], len(record))
+        shuffled.append(dict(items))
     random.shuffle(shuffled)
-    assert [*infer(shuffled, DECLARED).items()] == [*columns.items()]
+    again = infer(shuffled, DECLARED)
+    assert [*again.items()] == [*columns.items()]
 
 
 def test_meltanos_extra_keeps_what_is_set(
-    columns: RunTap, sandbox: Sandbox, config: Json, monkeypatch: pytest.MonkeyPatch
+    columns: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sandbox.configure(api_key=config["api_key"], sizes=dict.fromkeys(UNDOCUMENTED, 250))
-    before = {"observations": {"confidence": TEXT}, "leads": {"mood": TEXT}}
+    sandbox.configure(
+        api_key=config["api_key"],
+        sizes=dict.fromkeys(UNDOCUMENTED, 250),
+    )
+    before = {
+        "observations": {"confidence": TEXT},
+        "leads": {"mood": TEXT},
+    }
     monkeypatch.setenv("TAP_LEADINTENT__SCHEMA", json.dumps(before))
-    excluded = {"monitored_leads": ["email"]}
-    run = columns({**config, "exclude_fields": excluded}, "--pages", "2")
-    found = json.loads(run.succeeded().stdout)
+    settings = {
+        **config,
+        "exclude_fields": {"monitored_leads": ["email"]},
+    }
+    run = columns(settings, "--pages", "2").succeeded()
+    found = json.loads(run.stdout)
     assert found.keys() == {*UNDOCUMENTED, "leads"}
     assert found["leads"] == before["leads"]
     assert found["observations"]["confidence"] == TEXT
@@ -108,56 +165,92 @@ def test_meltanos_extra_keeps_what_is_set(
     assert "email" not in found["monitored_leads"]
     assert "full_name" in found["monitored_leads"]
     read = [request["stream"] for request in sandbox.requests()]
-    assert sorted(read) == sorted([*UNDOCUMENTED, *UNDOCUMENTED])
+    twice = [*UNDOCUMENTED, *UNDOCUMENTED]
+    assert sorted(read) == sorted(twice)
+
+
+def columns_of(catalog: Json) -> dict[str, Json]:
+    """Return the columns that a catalog declares, by stream."""
+    found: dict[str, Json] = {}
+    for name, entry in entries(catalog).items():
+        found[name] = entry["schema"]["properties"]
+    return found
+
+
+def names_by_id(records: list[Json]) -> dict[str, str]:
+    return {record["id"]: record["name"] for record in records}
 
 
 def test_a_catalog_with_the_columns_is_obeyed(
-    columns: RunTap, tap: RunTap, sandbox: Sandbox, config: Json, tmp_path: Path
+    columns: RunTap,
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    tmp_path: Path,
 ) -> None:
     """Also a catalog that is given, whose columns keep their types."""
     path = tmp_path / "before.json"
     catalog = only("custom_signals")
-    entries(catalog)["custom_signals"]["schema"]["properties"]["active"] = TEXT
+    columns_of(catalog)["custom_signals"]["active"] = TEXT
     path.write_text(json.dumps(catalog), encoding="utf-8")
-    given = json.loads(columns(config, "--catalog", str(path)).succeeded().stdout)
-    assert entries(given)["custom_signals"]["schema"]["properties"]["active"] == TEXT
-    made = json.loads(columns(config, "--catalog").succeeded().stdout)
-    names = {r["id"]: r["name"] for r in sandbox.records("custom_signals")}
+    run = columns(config, "--catalog", str(path)).succeeded()
+    given = json.loads(run.stdout)
+    assert columns_of(given)["custom_signals"]["active"] == TEXT
+    run = columns(config, "--catalog").succeeded()
+    made = json.loads(run.stdout)
+    names = names_by_id(sandbox.records("custom_signals"))
     for each in (given, only("custom_signals", of=made)):
-        records = tap(config, catalog=each).succeeded().records("custom_signals")
-        assert {record["id"]: record["name"] for record in records} == names
-        assert all("name" not in (r["additional_properties"] or {}) for r in records)
+        run = tap(config, catalog=each).succeeded()
+        records = run.records("custom_signals")
+        assert names_by_id(records) == names
+        for record in records:
+            extra_fields = record["additional_properties"] or {}
+            assert "name" not in extra_fields
 
 
 def test_a_catalog_without_columns_gets_them(
-    columns: RunTap, config: Json, tmp_path: Path
+    columns: RunTap,
+    config: Json,
+    tmp_path: Path,
 ) -> None:
     path = tmp_path / "before.json"
-    names = ["custom_signals", "loads"]
-    path.write_text(json.dumps({"streams": [{"tap_stream_id": n} for n in names]}))
-    made = json.loads(columns(config, "--catalog", str(path)).succeeded().stdout)
-    found = {n: entry["schema"]["properties"] for n, entry in entries(made).items()}
+    catalog = {
+        "streams": [
+            {"tap_stream_id": "custom_signals"},
+            {"tap_stream_id": "loads"},
+        ],
+    }
+    path.write_text(json.dumps(catalog))
+    run = columns(config, "--catalog", str(path)).succeeded()
+    found = columns_of(json.loads(run.stdout))
     assert found["custom_signals"]["active"] == FLAG
     assert not found["loads"]
 
 
 def test_records_of_a_file_need_no_key_and_no_request(
-    columns: RunTap, sandbox: Sandbox, tmp_path: Path
+    columns: RunTap,
+    sandbox: Sandbox,
+    tmp_path: Path,
 ) -> None:
     path = tmp_path / "records.jsonl"
     path.write_text('{"id": "a", "n": 1}\n{"id": "b", "n": 2}\n', encoding="utf-8")
-    run = columns({}, "--records", "observations", str(path)).succeeded()
+    arguments = ("--records", "observations", str(path))
+    run = columns({}, *arguments).succeeded()
     assert json.loads(run.stdout) == {"observations": {"n": NUMBER}}
     assert not sandbox.requests()
     path.write_text('{"name": "Ada"', encoding="utf-8")
-    refused = columns({}, "--records", "observations", str(path))
+    refused = columns({}, *arguments)
     assert refused.code == 1
     assert "Ada" not in refused.stderr
-    assert columns({}, "--records", "nothing", str(path)).code == 2
+    unknown = columns({}, "--records", "nothing", str(path))
+    assert unknown.code == 2
 
 
 def test_streams_that_cannot_be_read_are_left_out(
-    columns: RunTap, sandbox: Sandbox, config: Json, caplog: pytest.LogCaptureFixture
+    columns: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     sandbox.faults(status(403, stream="observations"))
     run = columns(config).succeeded()
@@ -171,10 +264,14 @@ def test_streams_that_cannot_be_read_are_left_out(
 
 
 def test_statements_need_no_request_and_name_what_is_excluded(
-    columns: RunTap, sandbox: Sandbox, config: Json, monkeypatch: pytest.MonkeyPatch
+    columns: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("MELTANO_EXTRACT__LOAD_SCHEMA", "it's")
     settings = {
+        **config,
         "exclude_fields": {"leads": ["full_name", "profile.url"]},
         "stream_maps": {
             "history": {"__source__": "leads"},
@@ -182,9 +279,14 @@ def test_statements_need_no_request_and_name_what_is_excluded(
             "observations": {"title": "__NULL__"},
         },
     }
-    printed = columns({**config, **settings}, "--statements").stdout
+    printed = columns(settings, "--statements").stdout
     assert "table_schema = 'it''s'" in printed
-    fields = (["full_name"], ["profile.url"], ["profile__url"], ["profile", "url"])
+    fields = (
+        ["full_name"],
+        ["profile.url"],
+        ["profile__url"],
+        ["profile", "url"],
+    )
     for table in ("leads", "history", "people"):
         for path in fields:
             assert f"('{table}', ARRAY{path})" in printed

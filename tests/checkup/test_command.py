@@ -24,7 +24,10 @@ Check = Callable[..., Run]
 
 @pytest.mark.parametrize("arguments", [(), ("--json",)], ids=["text", "json"])
 def test_no_output_holds_a_value_of_a_record(
-    check: Check, sandbox: Sandbox, settings: Json, arguments: tuple[str, ...]
+    check: Check,
+    sandbox: Sandbox,
+    settings: Json,
+    arguments: tuple[str, ...],
 ) -> None:
     sandbox.configure(api_key=API_KEY, sizes=dict.fromkeys(STREAMS, 40))
     sandbox.faults({"kind": "two_sheets", "pages": "last"}, {"kind": "page"})
@@ -32,18 +35,34 @@ def test_no_output_holds_a_value_of_a_record(
     printed = run.stdout + run.stderr
     words = {*re.split(r"[^\w.:@/-]+", printed)}
     text = json.dumps([*map(sandbox.records, STREAMS)], ensure_ascii=False)
-    texts = re.findall(r'"([^"\\]+)"(:?)', text)
-    own = {each for each, colon in texts if colon} | {"leads", "detected"}
-    values = {each for each, _ in texts} - own
+    own = {"leads", "detected"}
+    values: set[str] = set()
+    for each, colon in re.findall(r'"([^"\\]+)"(:?)', text):
+        if colon:
+            own.add(each)
+        else:
+            values.add(each)
+    values -= own
     assert len(values) > 1000
     for value in values:
-        assert value not in (printed if len(value) > 8 else words)
+        if len(value) > 8:
+            assert value not in printed
+        else:
+            assert value not in words
 
 
-def test_exit_codes(check: Check, sandbox: Sandbox, settings: Json) -> None:
+def test_exit_codes(
+    check: Check,
+    sandbox: Sandbox,
+    settings: Json,
+) -> None:
     # The clock of the sandbox is set, so a difference is to be expected.
     assert check(settings, "--max-requests", "1").code == 1
-    sandbox.faults({"kind": "wrong_clock", "seconds": ahead_of_the_sandbox()})
+    right_clock = {
+        "kind": "wrong_clock",
+        "seconds": ahead_of_the_sandbox(),
+    }
+    sandbox.faults(right_clock)
     ordinary = check(settings)
     assert ordinary.code == 0
     assert "Suggested settings" not in ordinary.stdout
@@ -53,7 +72,12 @@ def test_exit_codes(check: Check, sandbox: Sandbox, settings: Json) -> None:
     assert (refused.code, refused.stdout) == (2, "")
     assert "signal_agents, leads: set api_key" in refused.stderr.splitlines()[-1]
     assert len(sandbox.requests()) == 2
-    wrong = check({**settings, "page_sise": 5, "base_url": None})
+    misspelled = {
+        **settings,
+        "page_sise": 5,
+        "base_url": None,
+    }
+    wrong = check(misspelled)
     assert (wrong.code, wrong.stdout) == (2, "")
     first, second = wrong.stderr.splitlines()
     assert first.endswith("did you mean page_size?")
@@ -61,11 +85,18 @@ def test_exit_codes(check: Check, sandbox: Sandbox, settings: Json) -> None:
 
 
 def test_the_rest_is_printed_if_a_range_is_not_answered(
-    check: Check, sandbox: Sandbox, settings: Json
+    check: Check,
+    sandbox: Sandbox,
+    settings: Json,
 ) -> None:
     check(settings, "--stream=leads")
     ranges = ["latest_signal" in request["body"] for request in sandbox.requests()]
-    fault = status(401, stream="leads", skip=ranges.index(True), times=1)
+    fault = status(
+        401,
+        stream="leads",
+        skip=ranges.index(True),
+        times=1,
+    )
     sandbox.faults(fault)
     run = check(settings, "--stream=leads")
     assert run.code == 1
@@ -80,20 +111,32 @@ def ahead_of_the_sandbox() -> int:
 
 @pytest.mark.parametrize("most", [1, 40, 150])
 def test_no_more_requests_are_sent_than_allowed(
-    check: Check, sandbox: Sandbox, settings: Json, most: int
+    check: Check,
+    sandbox: Sandbox,
+    settings: Json,
+    most: int,
 ) -> None:
-    sandbox.faults(status(503, rate=0.2, skip=1))
-    run = check({**settings, "max_retries": 8}, "--max-requests", f"{most}")
-    assert len(sandbox.requests()) <= most
-    assert f", {counted(len(sandbox.requests()), 'request')} in " in run.stdout
+    fault = status(
+        503,
+        rate=0.2,
+        skip=1,
+    )
+    sandbox.faults(fault)
+    patient = {**settings, "max_retries": 8}
+    run = check(patient, "--max-requests", f"{most}")
+    sent = len(sandbox.requests())
+    assert sent <= most
+    assert f", {counted(sent, 'request')} in " in run.stdout
     if most < 150:
-        assert (
-            "cannot be settled: no requests are left; see --max-requests" in run.stdout
-        )
+        message = "cannot be settled: no requests are left; see --max-requests"
+        assert message in run.stdout
 
 
 def test_the_estimate_of_all_streams_is_close_to_a_run(
-    check: Check, tap: RunTap, sandbox: Sandbox, settings: Json
+    check: Check,
+    tap: RunTap,
+    sandbox: Sandbox,
+    settings: Json,
 ) -> None:
     report = json.loads(check(settings, "--json").stdout)
     sandbox.clear_requests()
@@ -109,7 +152,9 @@ def test_the_estimate_of_all_streams_is_close_to_a_run(
 
 
 def test_one_line_says_what_several_streams_need(
-    check: Check, sandbox: Sandbox, settings: Json
+    check: Check,
+    sandbox: Sandbox,
+    settings: Json,
 ) -> None:
     sandbox.faults(
         status(403, stream="custom_signals"),
@@ -165,16 +210,27 @@ def test_questions_leave_requests_for_the_estimate(
 
 def answer(*records: Any, **more: Any) -> Json:
     """Return the body of a page."""
-    return {"data": records, "cursor": {"has_more": False}, **more}
+    return {
+        "data": records,
+        "cursor": {"has_more": False},
+        **more,
+    }
 
 
 def test_a_server_of_another_kind_is_checked(
-    check: Check, sandbox: Sandbox, config: Json
+    check: Check,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     """Its records have no id and few fields, and it knows no range and no `Date`."""
     records = [{"email": f"{n}@example.com"} for n in range(5)]
     body = answer(*records, warnings=["slow"])
-    sandbox.faults(status(200, body=body, headers={"Date": ""}))
+    fault = status(
+        200,
+        body=body,
+        headers={"Date": ""},
+    )
+    sandbox.faults(fault)
     run = check(config)
     assert run.code == 1
     assert "responses have no Date header" in run.stdout
@@ -185,18 +241,29 @@ def test_a_server_of_another_kind_is_checked(
 
 
 def test_a_list_that_grows_keeps_its_order(
-    check: Check, sandbox: Sandbox, config: Json
+    check: Check,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
     newest_first = [{"id": f"{n}"} for n in range(12, 0, -1)]
-    first = status(200, body=answer(*newest_first[1:]), times=1)
-    sandbox.faults(first, status(200, body=answer(*newest_first)))
-    assert "Is the order always the same? yes" in check(config, "--stream=leads").stdout
+    first = status(
+        200,
+        body=answer(*newest_first[1:]),
+        times=1,
+    )
+    later = status(200, body=answer(*newest_first))
+    sandbox.faults(first, later)
+    run = check(config, "--stream=leads")
+    assert "Is the order always the same? yes" in run.stdout
 
 
 def test_a_record_that_cannot_be_read_is_left_out(
-    check: Check, sandbox: Sandbox, config: Json
+    check: Check,
+    sandbox: Sandbox,
+    config: Json,
 ) -> None:
-    sandbox.faults(status(200, body=answer({"id": "a"}, "PRIVATE")))
+    body = answer({"id": "a"}, "PRIVATE")
+    sandbox.faults(status(200, body=body))
     run = check(config, "--stream=leads")
     assert "May the key read it? yes" in run.stdout
     assert "PRIVATE" not in run.stdout + run.stderr
@@ -204,11 +271,17 @@ def test_a_record_that_cannot_be_read_is_left_out(
 
 def test_ctrl_c_ends_it_with_what_it_knows(tmp_path: Path) -> None:
     with running_sandbox("--api-key", API_KEY, "--latency", "0.05") as sandbox:
-        config = {"base_url": sandbox.url, "api_key": API_KEY}
+        config = {
+            "base_url": sandbox.url,
+            "api_key": API_KEY,
+        }
         code = "from tap_leadintent.checkup.cli import main; main()"
         command = [sys.executable, "-c", code, *options(tmp_path, config=config)]
         with Popen(  # noqa: S603
-            command, stdout=PIPE, stderr=PIPE, text=True
+            command,
+            stdout=PIPE,
+            stderr=PIPE,
+            text=True,
         ) as process:
             assert process.stderr
             while "Time ranges" not in process.stderr.readline():
@@ -235,13 +308,22 @@ def test_one_filled_stream_fits_on_a_screen(
     history: Callable[..., None],
     stream: str,
 ) -> None:
-    history(sizes={**dict.fromkeys(STREAMS, 0), stream: 250})
-    sandbox.faults({"kind": "wrong_clock", "seconds": ahead_of_the_sandbox()})
+    sizes = {
+        **dict.fromkeys(STREAMS, 0),
+        stream: 250,
+    }
+    history(sizes=sizes)
+    right_clock = {
+        "kind": "wrong_clock",
+        "seconds": ahead_of_the_sandbox(),
+    }
+    sandbox.faults(right_clock)
     run = check(settings)
     assert run.code == 0
     *lines, last = run.stdout.split("\nNot settled, ")
     assert len(run.stdout.splitlines()) <= 25
     # The streams without records are named once, at the end.
-    others = {*STREAMS} - {stream}
-    assert [name for name in others if re.search(rf"\b{name}\b", lines[0])] == []
-    assert [name for name in others if not re.search(rf"\b{name}\b", last)] == []
+    for name in {*STREAMS} - {stream}:
+        word = re.compile(rf"\b{name}\b")
+        assert not word.search(lines[0]), name
+        assert word.search(last), name

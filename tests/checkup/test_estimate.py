@@ -13,7 +13,11 @@ from tests.support.store import Store
 
 NOW = 300 * DAY
 # Requests of the model take no time, so a run would not find out that it may send more.
-SETTINGS = {"page_size": 100, "lookback_days": 0.25, "concurrency": 4}
+SETTINGS = {
+    "page_size": 100,
+    "lookback_days": 0.25,
+    "concurrency": 4,
+}
 HOURS = 8
 """After so many hours, an hourly run reads as much again as it did at first."""
 
@@ -27,13 +31,22 @@ def aged() -> list[Lead]:
     found = list[Lead]()
     for number in range(5_000):
         time = number * NOW // 5_000
-        found.append(lead(number, time, time - (number * 7 % 30 + 1) * DAY))
+        days = number * 7 % 30 + 1
+        found.append(lead(number, time, time - days * DAY))
     return found
 
 
 def growing() -> list[Lead]:
-    times = (int(NOW * (number / 1_500) ** 0.4) for number in range(1_500))
-    return [lead(number, time) for number, time in enumerate(times)]
+    return grown(1_500, shape=0.4)
+
+
+def grown(count: int, shape: float) -> list[Lead]:
+    """Return leads of which the more come the later it is, the lower the shape is."""
+    found = list[Lead]()
+    for number in range(count):
+        share = (number / count) ** shape
+        found.append(lead(number, int(NOW * share)))
+    return found
 
 
 def imports(*sizes: int) -> list[Lead]:
@@ -48,24 +61,34 @@ def imports(*sizes: int) -> list[Lead]:
 
 def imported(day: int, size: int) -> list[int]:
     """Return when the leads of an import come that takes a minute."""
-    return [day * DAY + place * 60 // size for place in range(size)]
+    begin = day * DAY
+    return [begin + place * 60 // size for place in range(size)]
 
 
 @pytest.mark.parametrize(
     ("history", "factor"),
     [
-        (even(), 1.5),
-        (growing(), 1.5),
-        (imports(251, 288, 325, 362, 399), 2.5),
+        pytest.param(even(), 1.5, id="even"),
+        pytest.param(growing(), 1.5, id="growing"),
+        pytest.param(
+            imports(251, 288, 325, 362, 399),
+            2.5,
+            id="imports",
+        ),
         # Queries that end after the same number of leads look as if they were cut.
-        (imports(300, 300, 300, 300, 300), 2.5),
-        (imports(1_500), 2.5),
-        ([], 1.5),
+        pytest.param(
+            imports(300, 300, 300, 300, 300),
+            2.5,
+            id="imports of one size",
+        ),
+        pytest.param(imports(1_500), 2.5, id="one import"),
+        pytest.param([], 1.5, id="nothing"),
     ],
-    ids=["even", "growing", "imports", "imports of one size", "one import", "nothing"],
 )
 def test_a_first_load_takes_what_is_estimated(
-    tmp_path: Path, history: list[Lead], factor: float
+    tmp_path: Path,
+    history: list[Lead],
+    factor: float,
 ) -> None:
     api = Api(now=NOW, leads=history)
     report = answers(tmp_path, api, SETTINGS)
@@ -81,18 +104,51 @@ def test_a_first_load_takes_what_is_estimated(
 @pytest.mark.parametrize(
     "server",
     [
-        Server(leads=even(), page=25, promises_more=True),
-        Server(leads=growing(), promises_more=True),
-        Server(leads=even(), unit=DAY),
+        pytest.param(
+            Server(
+                leads=even(),
+                page=25,
+                promises_more=True,
+            ),
+            id="small pages",
+        ),
+        pytest.param(
+            Server(
+                leads=growing(),
+                promises_more=True,
+            ),
+            id="a page more",
+        ),
+        pytest.param(
+            Server(
+                leads=even(),
+                unit=DAY,
+            ),
+            id="whole days",
+        ),
         # No range is as wide as the history.
-        Server(leads=growing(), longest=31 * DAY),
+        pytest.param(
+            Server(
+                leads=growing(),
+                longest=31 * DAY,
+            ),
+            id="cut ranges",
+        ),
         # A range of a month has several pages, and leads do not show when they came.
-        Server(leads=aged(), longest=31 * DAY, keeps_end=True, newest_first=False),
+        pytest.param(
+            Server(
+                leads=aged(),
+                longest=31 * DAY,
+                keeps_end=True,
+                newest_first=False,
+            ),
+            id="cut and dense",
+        ),
     ],
-    ids=["small pages", "a page more", "whole days", "cut ranges", "cut and dense"],
 )
 def test_a_first_load_of_an_odd_server_takes_what_is_estimated(
-    tmp_path: Path, server: Server
+    tmp_path: Path,
+    server: Server,
 ) -> None:
     server.now = NOW
     first, _, _ = answers(tmp_path, server, SETTINGS)["total"]
@@ -105,19 +161,37 @@ def test_a_first_load_of_an_odd_server_takes_what_is_estimated(
     ("history", "unit"),
     [
         # Three imports of very different sizes, whose times are rounded to days.
-        ([imported(40, 900), imported(100, 60), imported(220, 240)], DAY),
+        pytest.param(
+            [
+                imported(40, 900),
+                imported(100, 60),
+                imported(220, 240),
+            ],
+            DAY,
+            id="three",
+        ),
         # Eight imports, for which the requests are too few.
-        ([imported(30 * number, 6 * number**2) for number in range(1, 9)], 1),
+        pytest.param(
+            [imported(30 * number, 6 * number**2) for number in range(1, 9)],
+            1,
+            id="eight",
+        ),
     ],
-    ids=["three", "eight"],
 )
 def test_bursts_have_at_least_what_is_said(
-    tmp_path: Path, history: list[list[int]], unit: int
+    tmp_path: Path,
+    history: list[list[int]],
+    unit: int,
 ) -> None:
     times = sorted(chain.from_iterable(history))
     # These leads do not show when they were found, so they have to be looked for.
     leads = [lead(number, time, time - DAY) for number, time in enumerate(times)]
-    server = Server(now=NOW, leads=leads, page=20, unit=unit)
+    server = Server(
+        now=NOW,
+        leads=leads,
+        page=20,
+        unit=unit,
+    )
     settings = {**SETTINGS, "page_size": 20}
     [volume] = answers(tmp_path, server, settings)["estimate"]
     *_, is_least = volume
@@ -147,8 +221,11 @@ def test_hourly_runs_take_what_is_estimated(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shape", [1.0, 0.4], ids=["even", "growing"])
 def test_a_long_history_is_estimated_from_samples(tmp_path: Path, shape: float) -> None:
     rows = 1_500
-    leads = [lead(n, int(NOW * (n / rows) ** shape)) for n in range(rows)]
     # Of pages of five, it would take three hundred.
-    server = Server(now=NOW, leads=leads, page=5)
+    server = Server(
+        now=NOW,
+        leads=grown(rows, shape),
+        page=5,
+    )
     [volume] = answers(tmp_path, server, SETTINGS)["estimate"]
     assert rows / 1.5 <= volume[2] <= rows * 1.5

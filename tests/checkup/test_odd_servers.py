@@ -182,10 +182,18 @@ def _without_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 @pytest.mark.parametrize("way", WAYS)
 def test_no_answer_is_wrong(
-    tmp_path: Path, way: str, shape: str, *, newest_first: bool
+    tmp_path: Path,
+    way: str,
+    shape: str,
+    *,
+    newest_first: bool,
 ) -> None:
     options, changed = WAYS[way]
-    server = Server(now=NOW, leads=HISTORIES[shape], **options)
+    server = Server(
+        now=NOW,
+        leads=HISTORIES[shape],
+        **options,
+    )
     server.newest_first = newest_first
     if server.cap >= len(server.leads):
         changed = {}
@@ -202,7 +210,11 @@ def test_no_answer_is_wrong(
 
 
 def test_a_page_that_the_tap_does_not_accept_is_not_refused(tmp_path: Path) -> None:
-    server = Server(now=NOW, leads=steady(1_500, DAY / 6), ignores_limit=True)
+    server = Server(
+        now=NOW,
+        leads=steady(1_500, DAY / 6),
+        ignores_limit=True,
+    )
     found = answers(tmp_path, server)["by"]
     for name in ("date_found", "latest_signal"):
         assert found["May it be a year wide?", name] != REFUSED
@@ -229,9 +241,15 @@ def test_a_page_that_the_tap_does_not_accept_is_not_refused(tmp_path: Path) -> N
     ids=str,
 )
 def test_the_exit_code_says_that_something_is_to_be_done(
-    tmp_path: Path, options: Json, settings: Json
+    tmp_path: Path,
+    options: Json,
+    settings: Json,
 ) -> None:
-    server = Server(now=NOW, leads=HISTORIES["dense"], **options)
+    server = Server(
+        now=NOW,
+        leads=HISTORIES["dense"],
+        **options,
+    )
     run = check_model(tmp_path, server, settings)
     assert run.code == 1
     assert "\nWhat to do\n" in run.stdout
@@ -254,16 +272,26 @@ def test_the_exit_code_says_that_something_is_to_be_done(
     ids=str,
 )
 def test_the_exit_code_says_that_the_settings_are_right(
-    tmp_path: Path, options: Json, settings: Json
+    tmp_path: Path,
+    options: Json,
+    settings: Json,
 ) -> None:
-    server = Server(now=NOW, leads=HISTORIES["dense"], **options)
+    server = Server(
+        now=NOW,
+        leads=HISTORIES["dense"],
+        **options,
+    )
     run = check_model(tmp_path, server, settings)
     assert run.code == 0
     assert "What to do" not in run.stdout
 
 
 def test_ignored_ranges_have_no_estimate(tmp_path: Path) -> None:
-    server = Server(now=NOW, leads=HISTORIES["dense"], **IGNORED)
+    server = Server(
+        now=NOW,
+        leads=HISTORIES["dense"],
+        **IGNORED,
+    )
     report = answers(tmp_path, server)
     assert report["estimate"] == []
     answer = report["by"]["What do runs take?", "leads"]
@@ -273,10 +301,16 @@ def test_ignored_ranges_have_no_estimate(tmp_path: Path) -> None:
 @pytest.mark.parametrize("most", [50, 80, 110, 140])
 @pytest.mark.parametrize("options", [{"widest": 8 * DAY}, {"cap": 100}, {}], ids=str)
 def test_few_requests_make_no_wrong_estimate(
-    tmp_path: Path, options: Json, most: int
+    tmp_path: Path,
+    options: Json,
+    most: int,
 ) -> None:
     # These leads do not show when they were found, so they have to be looked for.
-    server = Server(now=NOW, leads=HISTORIES["aged"], **options)
+    server = Server(
+        now=NOW,
+        leads=HISTORIES["aged"],
+        **options,
+    )
     arguments = ("--json", "--max-requests", f"{most}")
     report = json.loads(check_model(tmp_path, server, {}, *arguments).stdout)
     rows = len(server.leads)
@@ -303,7 +337,11 @@ def test_the_age_of_a_signal(tmp_path: Path) -> None:
 
 
 def test_leads_that_latest_signal_leaves_out(tmp_path: Path) -> None:
-    server = Server(now=NOW, leads=steady(1_300, DAY / 4.4), lacks=2)
+    server = Server(
+        now=NOW,
+        leads=steady(1_300, DAY / 4.4),
+        lacks=2,
+    )
     found = answers(tmp_path, server)["by"]
     answer = found["Does latest_signal return all leads?", "leads"]
     assert answer == "no, 2 of 5 were not there"
