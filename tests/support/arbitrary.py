@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.support.columns import ARRAY, FLAG, INTEGER, NUMBER, OBJECT, TEXT, TIME
+from tests.support.helpers import Json
 
 Values = st.SearchStrategy[Any]
 
@@ -16,7 +17,7 @@ MADE_BY_THE_TAP = {
 }
 FIELDS = ("id", "title", "company", "score", "signal", "observed_at", "name", "x", "y")
 
-COLUMNS: list[dict[str, Any]] = [
+COLUMNS: list[Json] = [
     TEXT,
     TIME,
     INTEGER,

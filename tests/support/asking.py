@@ -6,6 +6,7 @@ import requests
 
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
+from tests.support.helpers import Json
 
 HEADERS = {"Authorization": "Bearer sandbox-key", "Content-Type": "application/json"}
 EVER = {"start_time": "2000-01-01T00:00:00Z", "end_time": "2100-01-01T00:00:00Z"}
@@ -24,7 +25,7 @@ SIZES = {
 """Small sizes, so that tests that configure the sandbox are fast."""
 
 
-def everything(sandbox: Sandbox) -> dict[str, Any]:
+def everything(sandbox: Sandbox) -> Json:
     """Return all records that the sandbox returns now, by stream."""
     return {stream: sandbox.records(stream) for stream in ENDPOINTS}
 
@@ -49,7 +50,7 @@ def page(
     after: str = "",
     limit: int = 100,
     **body: Any,
-) -> dict[str, Any]:
+) -> Json:
     """Assert that a request succeeds, and return the page."""
     cursor = {"limit": limit, "after": after} if after else {"limit": limit}
     response = post(
@@ -58,7 +59,7 @@ def page(
         {"cursor": cursor, **body},
     )
     assert response.status_code == 200, response.text
-    content: dict[str, Any] = response.json()
+    content: Json = response.json()
     return content
 
 

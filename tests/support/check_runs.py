@@ -59,7 +59,8 @@ def answers(
     config: Json | None = None,
 ) -> Json:
     """Return the report of the check-up, with the findings by question and range."""
-    report: Json = json.loads(check_model(folder, api, config, "--json").stdout)
+    run = check_model(folder, api, config, "--json")
+    report: Json = json.loads(run.stdout)
     report["by"] = dict(_by_question(report["findings"]))
     return report
 

@@ -75,20 +75,21 @@ def declared_tap() -> TapLeadIntent:
 
 def declared_stream(name: str) -> LeadIntentStream:
     """Return one stream of the tap as it is before anybody configures it."""
-    streams = {stream.name: stream for stream in declared_tap().discover_streams()}
-    stream = streams[name]
-    assert isinstance(stream, LeadIntentStream)
-    return stream
+    for stream in declared_tap().discover_streams():
+        if stream.name == name:
+            assert isinstance(stream, LeadIntentStream)
+            return stream
+    raise KeyError(name)
 
 
-def raw_records(sandbox: Sandbox, stream: str) -> list[dict[str, Any]]:
+def raw_records(sandbox: Sandbox, stream: str) -> list[Json]:
     """Return what the sandbox holds, numbers as exact as they are served."""
     url = f"{sandbox.url}/_sandbox/records?stream={stream}"
     content = exact_json(requests.get(url, timeout=TIMEOUT).text)
     return list(content["records"])
 
 
-def entries(catalog: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def entries(catalog: Json) -> dict[str, Json]:
     """Return the entries of a catalog by stream."""
     return {entry["tap_stream_id"]: entry for entry in catalog["streams"]}
 
@@ -121,22 +122,22 @@ def _declared_catalog() -> str:
     return declared_tap().catalog_json_text
 
 
-def only(*streams: str, of: dict[str, Any] | None = None) -> dict[str, Any]:
+def only(*streams: str, of: Json | None = None) -> Json:
     """Return a catalog, by default the tap's own, with just these streams selected."""
-    catalog: dict[str, Any] = of or json.loads(_declared_catalog())
+    catalog: Json = of or json.loads(_declared_catalog())
     for name in entries(catalog):
         select(catalog, name, selected=name in streams)
     return catalog
 
 
-def leads_with(**changed: Any) -> dict[str, Any]:
+def leads_with(**changed: Any) -> Json:
     """Return a catalog that selects only leads, with changes to their entry."""
     catalog = only("leads")
     entries(catalog)["leads"].update(changed)
     return catalog
 
 
-def deselecting(*names: str) -> dict[str, Any]:
+def deselecting(*names: str) -> Json:
     """Return a catalog in which a field is deselected, named from the outside in."""
     changed = only("leads")
     select(changed, "leads", *names, selected=False)
@@ -219,7 +220,7 @@ class Run:
     stderr: str
 
     @property
-    def messages(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[Json]:
         """The Singer messages, numbers as exact as they came."""
         return [exact_json(line) for line in self.stdout.split("\n") if line]
 
@@ -227,30 +228,32 @@ class Run:
     def state(self) -> Any:
         """The last state, None when there is none."""
         states = self.of_type("STATE")
-        return states[-1]["value"] if states else None
+        if not states:
+            return None
+        return states[-1]["value"]
 
-    def of_type(self, kind: str) -> list[dict[str, Any]]:
+    def of_type(self, kind: str) -> list[Json]:
         """Return the messages of one type."""
-        return [message for message in self.messages if message["type"] == kind]
+        return where(self.messages, type=kind)
 
     def without_torn_line(self) -> "Run":
         """Return the same run without the last line, if it is not whole."""
+        end = self.stdout.rfind("\n") + 1
         return Run(
             self.code,
-            self.stdout[: self.stdout.rfind("\n") + 1],
+            self.stdout[:end],
             self.stderr,
         )
 
-    def schema(self, stream: str) -> dict[str, Any]:
+    def schema(self, stream: str) -> Json:
         """Return the schema that a stream was announced with."""
-        schemas = self.of_type("SCHEMA")
-        (schema,) = [each["schema"] for each in schemas if each["stream"] == stream]
-        return dict(schema)
+        (message,) = where(self.of_type("SCHEMA"), stream=stream)
+        return dict(message["schema"])
 
-    def records(self, stream: str) -> list[dict[str, Any]]:
+    def records(self, stream: str) -> list[Json]:
         """Return a stream's records in the order in which they came."""
-        records = self.of_type("RECORD")
-        return [each["record"] for each in records if each["stream"] == stream]
+        messages = where(self.of_type("RECORD"), stream=stream)
+        return [message["record"] for message in messages]
 
     def succeeded(self) -> "Run":
         """Assert that all went well."""

@@ -26,6 +26,7 @@ from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import (
     API_KEY,
     HurriedTap,
+    Json,
     Run,
     assert_keeps_secret,
     enter,
@@ -92,9 +93,13 @@ def _respond(app: ASGIApp, request: PreparedRequest) -> urllib3.HTTPResponse:
     with suppress(StopIteration):
         next(app(scope, receive, send).__await__())
     start, *parts = sent
+    content = b"".join(part.get("body", b"") for part in parts)
+    answered: dict[str, str] = {}
+    for field, text in start["headers"]:
+        answered[field.decode()] = text.decode("latin-1")
     return urllib3.HTTPResponse(
-        io.BytesIO(b"".join(part.get("body", b"") for part in parts)),
-        {name.decode(): value.decode("latin-1") for name, value in start["headers"]},
+        io.BytesIO(content),
+        answered,
         start["status"],
         reason=responses.get(start["status"], ""),
         preload_content=False,
@@ -103,10 +108,10 @@ def _respond(app: ASGIApp, request: PreparedRequest) -> urllib3.HTTPResponse:
 
 def run_in_process(
     folder: Path,
-    config: dict[str, Any],
+    config: Json,
     *arguments: str,
-    catalog: dict[str, Any] | None = None,
-    state: dict[str, Any] | None = None,
+    catalog: Json | None = None,
+    state: Json | None = None,
     tap: type[TapLeadIntent] = HurriedTap,
 ) -> Run:
     """Run a tap as its command line does; assert that it keeps the key to itself.
@@ -132,7 +137,7 @@ def run_in_process(
 def run_checkup(
     folder: Path,
     command: Command,
-    config: dict[str, Any] | None,
+    config: Json | None,
     *arguments: str,
 ) -> Run:
     """Run a command of the check-up; assert that it keeps the key to itself."""
@@ -146,7 +151,7 @@ def run_checkup(
 
 def typed_catalog(
     folder: Path,
-    config: dict[str, Any],
+    config: Json,
     *arguments: str,
 ) -> Any:
     """Return the catalog that `tap-leadintent-columns --catalog` prints."""

@@ -47,7 +47,9 @@ def seconds_of(text: str) -> float:
 def range_of(body: Json) -> tuple[str, float, float]:
     """Return the range that a request asks for: its name, which may be "", and ends."""
     name = next((name for name in RANGES if name in body), "")
-    start, end = map(seconds_of, body[name].values()) if name else EVER
+    if not name:
+        return "", *EVER
+    start, end = map(seconds_of, body[name].values())
     return name, start, end
 
 
@@ -153,7 +155,11 @@ class Api:
         """Return the ids of the leads that were found before an instant."""
         return {lead.id for lead in self.leads if lead.found_at < end}
 
-    def found_between(self, start: float, end: float) -> set[str]:
+    def found_between(
+        self,
+        start: float,
+        end: float,
+    ) -> set[str]:
         """Return the ids of the leads that were found in an interval, ends included."""
         return {lead.id for lead in self.leads if start <= lead.found_at <= end}
 
@@ -177,8 +183,9 @@ class Api:
             self.refused.append(body)
             return 400, {"error": "too many"}
         self.requests.append(body)
-        page = rows[: body["cursor"]["limit"]]
-        later = rows[body["cursor"]["limit"] :]
+        limit = body["cursor"]["limit"]
+        page = rows[:limit]
+        later = rows[limit:]
         after = json.dumps(page[-1][:2]) if later else ""
         return self._answer(page, after)
 
@@ -242,15 +249,17 @@ class Api:
             number = self.version(lead, span)
             if number and self.first_when_found and by_found:
                 number = 0
-            if number is None or (signals is not None and lead.signal not in signals):
+            if number is None:
+                continue
+            if signals is not None and lead.signal not in signals:
                 continue
             observed = lead.versions[number].observed_at
             time = lead.found_at if by_found else observed
             is_before = time < start or (time == start and not self.holds_start)
+            if is_before and not self.ignores_start:
+                continue
             is_after = time > end or (time == end and not self.holds_end)
-            if (is_before and not self.ignores_start) or (
-                is_after and not self.ignores_end
-            ):
+            if is_after and not self.ignores_end:
                 continue
             rows.append((time, lead.id, number, observed))
         return rows
@@ -291,9 +300,9 @@ def lead(
     first, *later = observed or (found,)
     moved = [Version(time, time) for time in later]
     return Lead(
-        f"lead-{number:04}",
-        found,
-        [Version(found, first), *moved],
+        id=f"lead-{number:04}",
+        found_at=found,
+        versions=[Version(found, first), *moved],
     )
 
 

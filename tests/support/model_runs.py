@@ -18,10 +18,11 @@ from typing_extensions import override
 from tap_leadintent.api.limits import Limits
 from tap_leadintent.run import AnyStream
 from tap_leadintent.tap import TapLeadIntent
+from tests.support.helpers import Json
 from tests.support.model import DAY, EPOCH, RANGES, Api, iso
 from tests.support.store import KilledError, Store
 
-DEFAULTS: dict[str, Any] = {
+DEFAULTS: Json = {
     "start_date": iso(0),
     "base_url": "https://api.example.com",
     "api_key": "model-key",
@@ -30,7 +31,7 @@ DEFAULTS: dict[str, Any] = {
 }
 """Settings of every run that does not say otherwise."""
 
-CONFIG: dict[str, Any] = {
+CONFIG: Json = {
     "page_size": 10,
     "lookback_days": 0.25,  # sixteen hours are read again after a day
 }
@@ -116,7 +117,7 @@ def run(  # noqa: PLR0913
     *,
     clock_ahead: float = 0,
     killed_after: int | None = None,
-    catalog: dict[str, Any] | None = None,
+    catalog: Json | None = None,
     selected: Collection[str] = ("leads",),
 ) -> bool:
     """Run the tap once over the model's leads, which stand for other records too.
@@ -196,9 +197,9 @@ def asked(api: Api) -> list[tuple[str, str, str]]:
     return ranges
 
 
-def entries(store: Store) -> list[dict[str, Any]]:
+def entries(store: Store) -> list[Json]:
     """Return the intervals that the state holds of the leads."""
-    bookmark: dict[str, list[dict[str, Any]]] = store.state["bookmarks"]["leads"]
+    bookmark: dict[str, list[Json]] = store.state["bookmarks"]["leads"]
     assert bookmark.keys() <= {"coverage", "fields", "envelope"}, (
         "the SDK has kept one of its own"
     )

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 from tests.support.helpers import Json
-from tests.support.model import RANGES, Api, Lead, Row, range_of, second
+from tests.support.model import Api, Lead, Row, range_of, second
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Server(Api):
 
     def respond(self, body: Json) -> tuple[int, Json]:
         name, start, end = range_of(body)
-        changed = {key: value for key, value in body.items() if key not in RANGES}
+        changed = {**body}
         cursor = {**body["cursor"]}
         if cursor["limit"] > self.most:
             self.refused.append(body)
@@ -57,12 +57,16 @@ class Server(Api):
                     end = start + self.longest
             if self.refuses_the_future:
                 end = min(end, self.now)
-            changed[name] = {"start_time": second(start), "end_time": second(end)}
+            changed[name] = {
+                "start_time": second(start),
+                "end_time": second(end),
+            }
         if self.ignores_limit:
             cursor["limit"] = 100_000
         if self.page:
             cursor["limit"] = min(cursor["limit"], self.page)
-        code, page = super().respond({**changed, "cursor": cursor})
+        changed["cursor"] = cursor
+        code, page = super().respond(changed)
         return code, {**page, **self.says}
 
     def _answer(
@@ -74,15 +78,33 @@ class Server(Api):
             after = json.dumps(rows[-1][:2])
         return super()._answer(rows, after)
 
-    def _near(self, start: float, end: float, *, by_found: bool) -> list[Lead]:
+    def _near(
+        self,
+        start: float,
+        end: float,
+        *,
+        by_found: bool,
+    ) -> list[Lead]:
         if self.ignores_end:
             return self.leads
         return super()._near(start, end, by_found=by_found)
 
-    def _rows(self, name: str, start: float, end: float, body: Json) -> list[Row]:
+    def _rows(
+        self,
+        name: str,
+        start: float,
+        end: float,
+        body: Json,
+    ) -> list[Row]:
         rows = super()._rows(name, start, end, body)
         if self.lacks and name == "latest_signal":
-            rows = [row for row in rows if int(row[1][-4:]) % self.lacks]
+            rows = [row for row in rows if self._has(row)]
         if not self.cap:
             return rows
-        return sorted(rows, reverse=self.newest_first)[: self.cap]
+        rows = sorted(rows, reverse=self.newest_first)
+        return rows[: self.cap]
+
+    def _has(self, row: Row) -> bool:
+        _, name, *_ = row
+        number = int(name[-4:])
+        return number % self.lacks != 0

@@ -18,9 +18,10 @@ SCRIPTS = sysconfig.get_path("scripts")
 
 def environment(**variables: str) -> dict[str, str]:
     """Return the environment variables of a shell, with these beside its own."""
+    path = os.environ["PATH"]
     return {
         **os.environ,
-        "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}",
+        "PATH": f"{SCRIPTS}{os.pathsep}{path}",
         "MELTANO_SEND_ANONYMOUS_USAGE_STATS": "false",
         "NO_COLOR": "1",
         **variables,
@@ -60,12 +61,13 @@ def section(page: Path, heading: str) -> str:
     _, found, after = text.partition(f"\n{heading}\n")
     assert found, f"no heading {heading!r} in {page}"
     marks, _, _ = heading.partition(" ")
-    return re.split(
+    own, *_ = re.split(
         rf"^#{{1,{len(marks)}}} ",
         after,
         maxsplit=1,
         flags=re.MULTILINE,
-    )[0]
+    )
+    return own
 
 
 def blocks(text: str, kind: str) -> list[str]:
@@ -76,19 +78,30 @@ def blocks(text: str, kind: str) -> list[str]:
 def settings_of_tap(text: str) -> Json:
     """Return what a text sets of the tap, where its lines set JSON."""
     found = re.findall(r"^meltano config set tap-leadintent .*}'$", text, re.MULTILINE)
-    words = [shlex.split(line)[-2:] for line in found]
-    return {name: json.loads(value) for name, value in words}
+    settings: Json = {}
+    for line in found:
+        *_, name, value = shlex.split(line)
+        settings[name] = json.loads(value)
+    return settings
 
 
-def tables(text: str) -> list[list[dict[str, str]]]:
-    """Return the tables of a text: for each row its cells by the columns' names."""
+Table = list[dict[str, str]]
+"""The cells of each row by the columns' names."""
+
+
+def tables(text: str) -> list[Table]:
+    """Return the tables of a text."""
     found = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
     return [_table(block.splitlines()) for block in found]
 
 
-def _table(lines: list[str]) -> list[dict[str, str]]:
+def _table(lines: list[str]) -> Table:
     names, _, *rows = map(_cells, lines)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    table: Table = []
+    for row in rows:
+        cells = dict(zip(names, row, strict=True))
+        table.append(cells)
+    return table
 
 
 def _cells(line: str) -> list[str]:

@@ -61,5 +61,6 @@ def rows_by_id(
 def tables_of(postgres: Postgres, schema: str) -> dict[str, Rows]:
     """Return the rows of all tables of a schema; see `rows_by_id`."""
     with postgres.connect() as connection:
-        names = [name for (name,) in connection.execute(_TABLES, [schema]).fetchall()]
+        found = connection.execute(_TABLES, [schema]).fetchall()
+    names = [name for (name,) in found]
     return {name: rows_by_id(postgres, schema, name) for name in names}

@@ -37,22 +37,33 @@ class History:
         start: int,
         end: int,
     ) -> int:
-        return bisect_right(self.times, end) - bisect_left(self.times, start - 1)
+        first = bisect_left(self.times, start - 1)
+        after = bisect_right(self.times, end)
+        return after - first
 
 
-def shaped(count: int, shape: Callable[[float], float]) -> History:
-    """Spread records over a year: the x-th part of them has come after shape(x)."""
-    shares = [shape(number / count) for number in range(count)]
-    return History([int(YEAR * share) for share in shares])
+Shape = Callable[[float], float]
 
+# `even` is the same as its `uniform`.
+_OF_THE_SANDBOX = {**SANDBOX_SHAPES}
+del _OF_THE_SANDBOX["uniform"]
 
-SHAPES: dict[str, Callable[[float], float]] = {
+SHAPES: dict[str, Shape] = {
     "even": lambda share: share,
-    **{name: shape for name, shape in SANDBOX_SHAPES.items() if name != "uniform"},
+    **_OF_THE_SANDBOX,
     "fading": lambda share: 1 - (1 - share) ** 0.33,
     "tail": lambda share: share / 4,
     "daily batches": lambda share: int(share * 365) / 365,
 }
+
+
+def shaped(count: int, shape: Shape) -> History:
+    """Spread records over a year: the x-th part of them has come after shape(x)."""
+    times: list[int] = []
+    for number in range(count):
+        share = shape(number / count)
+        times.append(int(YEAR * share))
+    return History(times)
 
 
 BATCHES = {
@@ -74,9 +85,15 @@ def increment(
     """Return what a scheduled run finds in an interval of so many seconds."""
     draw = Random(f"{length}{new}{batches}{seed}")  # noqa: S311
     if not batches:
-        return History([draw.randrange(length) for _ in range(new)])
-    begins = [draw.randrange(max(1, length - seconds)) for _ in range(batches)]
-    return History([draw.choice(begins) + draw.randrange(seconds) for _ in range(new)])
+        times = [draw.randrange(length) for _ in range(new)]
+        return History(times)
+    times = []
+    last = max(1, length - seconds)
+    begins = [draw.randrange(last) for _ in range(batches)]
+    for _ in range(new):
+        begin = draw.choice(begins)
+        times.append(begin + draw.randrange(seconds))
+    return History(times)
 
 
 CLUSTERS = st.lists(
@@ -142,7 +159,9 @@ class Server:
                 size = draw.randrange(1, size)
             pages.append(min(held, size))
             held -= pages[-1]
-        return [*pages, 0] if self.ends_empty or not pages else pages
+        if self.ends_empty or not pages:
+            pages.append(0)
+        return pages
 
 
 class Page(NamedTuple):
@@ -165,10 +184,13 @@ class _Query:
     arrived: int = 0
 
     def next_page(self) -> Page:
+        records = self.pages[self.arrived]
         self.arrived += 1
-        records = self.pages[self.arrived - 1]
-        has_more = self.arrived < len(self.pages)
-        return Page(records, has_more, self.start)
+        return Page(
+            records=records,
+            has_more=self.arrived < len(self.pages),
+            fingerprint=self.start,
+        )
 
     @property
     def total(self) -> int:
@@ -215,7 +237,7 @@ class _Play:
     begun: int = 0
 
     def read(self, step: Step) -> Played:
-        windows = self.windows = Windows(
+        self.windows = Windows(
             step,
             caps=self.caps,
             readers=min(self.readers, MOST_PARTS),
@@ -224,8 +246,7 @@ class _Play:
         )
         most = 30 * len(self.history.times) / self.server.served + 3000
         while True:
-            while len(self.requests) < self.readers and (window := windows.next()):
-                self._request(window)
+            self._request_all()
             if not self.requests:
                 break
             self._emit()
@@ -233,16 +254,28 @@ class _Play:
             self.played.requests += 1
             assert self.played.requests < most, "windows are read again and again"
             self._take(window)
-        self.played.windows += windows.ledger
-        assert all(window.state is State.READ for window in self.played.windows)
-        self.played.records = [window.records for window in self.played.windows]
+        self.played.windows += self.windows.ledger
+        for window in self.played.windows:
+            assert window.state is State.READ
+            self.played.records.append(window.records)
         return self.played
+
+    def _request_all(self) -> None:
+        """Give each reader a window, as long as there are any."""
+        while len(self.requests) < self.readers:
+            window = self.windows.next()
+            if not window:
+                return
+            self._request(window)
 
     def _request(self, window: Window) -> None:
         if not window.query:
             held = self.history.held(window.start, window.end)
-            pages = self.server.pages(window.start, window.end, held)
-            window.query = _Query(self.begun, window.start, pages)
+            window.query = _Query(
+                number=self.begun,
+                start=window.start,
+                pages=self.server.pages(window.start, window.end, held),
+            )
             self.begun += 1
         arrival = (self.played.rounds + 1, window.query.number, window)
         heappush(self.requests, arrival)

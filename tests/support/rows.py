@@ -8,9 +8,9 @@ from singer_sdk.singerlib.json import serialize_json
 
 from tap_leadintent.openapi import record_fields
 from tap_leadintent.sandbox import Sandbox
-from tests.support.helpers import UNDOCUMENTED, raw_records
+from tests.support.helpers import UNDOCUMENTED, Json, raw_records
 
-Row = dict[str, Any]
+Row = Json
 
 
 def instant(value: str | datetime | None) -> datetime | None:
@@ -20,12 +20,14 @@ def instant(value: str | datetime | None) -> datetime | None:
             value = datetime.fromisoformat(value)
         except ValueError:
             return None
-    return value.replace(tzinfo=value.tzinfo or UTC) if value else None
+    if value is None:
+        return None
+    return value.replace(tzinfo=value.tzinfo or UTC)
 
 
 def expected_row(
     stream: str,
-    record: dict[str, Any],
+    record: Json,
     *added: str,
 ) -> Row:
     """Return the expected row of a warehouse for a record of the API.
@@ -36,7 +38,8 @@ def expected_row(
         added: Columns beside those that the stream declares.
     """
     fields = record_fields(stream)
-    row = {name: record.get(name) for name in (*fields, *added)}
+    columns = [*fields, *added]
+    row = {name: record.get(name) for name in columns}
     for name, field in fields.items():
         if field.get("format") == "date-time":
             row[name] = instant(row[name])
@@ -45,7 +48,10 @@ def expected_row(
         row["signal_observed_at"] = instant(signal.get("observed_at"))
     elif stream in UNDOCUMENTED:
         row["record_key"] = record["id"]
-    extra_fields = {name: value for name, value in record.items() if name not in row}
+    extra_fields: Json = {}
+    for name, value in record.items():
+        if name not in row:
+            extra_fields[name] = value
     row["additional_properties"] = extra_fields or None
     return row
 
@@ -71,7 +77,10 @@ def without(*fields: str) -> Callable[[Row], Row]:
             path = name.split(".")
             row = _pruned(row, path)
             extra_fields = _pruned(extra_fields, path)
-        return {**row, "additional_properties": extra_fields or None}
+        return {
+            **row,
+            "additional_properties": extra_fields or None,
+        }
 
     return change
 
@@ -90,7 +99,7 @@ def _pruned(value: Any, path: list[str]) -> Any:
     return pruned
 
 
-def flattened(row: Row, columns: dict[str, Any]) -> Row:
+def flattened(row: Row, columns: Json) -> Row:
     """Return a row flattened by one level; `columns` are the schemas of its columns."""
     flat: Row = {}
     extra_fields = dict(row["additional_properties"] or {})
@@ -99,15 +108,18 @@ def flattened(row: Row, columns: dict[str, Any]) -> Row:
         if fields is None:
             flat[name] = value
             continue
-        for field in {**fields, **(value or {})}:
-            inner = (value or {}).get(field)
+        held = value or {}
+        for field in {**fields, **held}:
+            column = f"{name}__{field}"
+            inner = held.get(field)
             if field not in fields:
                 if inner not in (None, {}):
                     is_nested = isinstance(inner, (dict, list))
                     text = serialize_json(inner) if is_nested else inner
-                    extra_fields[f"{name}__{field}"] = text
+                    extra_fields[column] = text
             elif fields[field].get("format") == "date-time":
-                flat[f"{name}__{field}"] = instant(inner)
+                flat[column] = instant(inner)
             else:
-                flat[f"{name}__{field}"] = inner
-    return {**flat, "additional_properties": extra_fields or None}
+                flat[column] = inner
+    flat["additional_properties"] = extra_fields or None
+    return flat

@@ -145,7 +145,8 @@ class TapProcess:
         hangs.cancel()
         # A process that is killed may have written a part of a character.
         torn = "replace" if number == signal.SIGKILL else "strict"
-        output = b"".join([*self._lines, remaining]).decode(errors=torn)
+        content = b"".join([*self._lines, remaining])
+        output = content.decode(errors=torn)
         assert_keeps_secret(self._key, output, self.stderr)
         return Run(code, output, self.stderr)
 
@@ -182,7 +183,8 @@ def wait_for_a_full_pipe(process: TapProcess) -> None:
         if sizes[-1] < 2**14:
             return False
         # A second, as a busy machine lets a process stand still for a while.
-        return len(sizes) > 50 and len({*sizes[-50:]}) == 1
+        last = sizes[-50:]
+        return len(sizes) > 50 and len({*last}) == 1
 
     poll(stands_still)
 
@@ -205,8 +207,10 @@ def covered(
 
 def found_at(sandbox: Sandbox) -> dict[str, datetime]:
     """Return when each lead was found."""
-    times = sandbox.times("leads").items()
-    return {lead: datetime.fromisoformat(at["found_at"]) for lead, at in times}
+    times: dict[str, datetime] = {}
+    for lead, at in sandbox.times("leads").items():
+        times[lead] = datetime.fromisoformat(at["found_at"])
+    return times
 
 
 def checkpoints(run: Run, stream: str) -> Iterator[tuple[Any, frozenset[str]]]:

@@ -68,8 +68,12 @@ def read_request(connection: socket.socket) -> bytes:
         request += chunk
     head, _, body = request.partition(b"\r\n\r\n")
     lines = head.lower().split(b"\r\n")
-    lengths = [line.split(b":")[1] for line in lines if line.startswith(b"content-l")]
-    while len(body) < sum(map(int, lengths)):
+    length = 0
+    for line in lines:
+        name, _, value = line.partition(b":")
+        if name == b"content-length":
+            length = int(value)
+    while len(body) < length:
         body += connection.recv(65536)
     return head + b"\r\n\r\n" + body
 

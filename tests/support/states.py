@@ -7,6 +7,7 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from tap_leadintent.state_tool import cli
+from tests.support.helpers import Json
 
 HERE = "https://api.example.com"
 THERE = "https://api.example.org"
@@ -17,7 +18,7 @@ NOW = "2026-06-03T00:00:00Z"
 PLACE = {"source": HERE, "filters": ""}
 
 
-def about(planned: str, **more: str) -> dict[str, Any]:
+def about(planned: str, **more: str) -> Json:
     """Return the first entry of a list. `planned` is a day or an instant of 2026."""
     return {
         "planned": _instant(planned),
@@ -30,7 +31,7 @@ def entry(
     name: str,
     start: str,
     end: str,
-) -> dict[str, Any]:
+) -> Json:
     """Return an interval of a list. Its times are days or instants of 2026."""
     return {
         "range": name,
@@ -40,22 +41,26 @@ def entry(
 
 
 def _instant(text: str) -> str:
-    return f"2026-{text}T00:00:00Z" if "T" not in text else f"2026-{text}Z"
+    if "T" not in text:
+        return f"2026-{text}T00:00:00Z"
+    return f"2026-{text}Z"
 
 
-def found(start: str, end: str) -> dict[str, Any]:
+def found(start: str, end: str) -> Json:
     """Return an interval of `date_found`."""
     return entry("date_found", start, end)
 
 
-def signal(start: str, end: str) -> dict[str, Any]:
+def signal(start: str, end: str) -> Json:
     """Return an interval of `latest_signal`."""
     return entry("latest_signal", start, end)
 
 
-def state_of(**streams: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def state_of(**streams: Iterable[Json]) -> Json:
     """Return a Singer state of streams with their entries."""
-    bookmarks = {name: {"coverage": [*entries]} for name, entries in streams.items()}
+    bookmarks: Json = {}
+    for name, entries in streams.items():
+        bookmarks[name] = {"coverage": [*entries]}
     return {"bookmarks": bookmarks}
 
 
@@ -80,8 +85,13 @@ STATE = state_of(
 
 def run(*arguments: str, stdin: object = None) -> Result:
     """Run the command. Standard input is a text, or a value that is sent as JSON."""
-    text = stdin if isinstance(stdin, str | bytes | None) else json.dumps(stdin)
-    return CliRunner().invoke(cli.main, arguments, input=text)
+    if not isinstance(stdin, str | bytes | None):
+        stdin = json.dumps(stdin)
+    return CliRunner().invoke(
+        cli.main,
+        arguments,
+        input=stdin,
+    )
 
 
 def output_of(*arguments: str, stdin: object = None) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from tap_leadintent.singer.writer import Writer
+from tests.support.helpers import Json
 
 _WRITER = Writer()
 
@@ -28,8 +29,8 @@ class Store:
     def __init__(self, *, drains: bool = False) -> None:
         self._drains = drains
         self.rows: dict[str, Any] = {}
-        self.state: dict[str, Any] = {}
-        self.messages: list[dict[str, Any]] = []
+        self.state: Json = {}
+        self.messages: list[Json] = []
         self._pending: dict[str, Any] = {}
         self._remaining: int | None = None
 
@@ -43,7 +44,8 @@ class Store:
         """Read a message of the tap."""
         if self._remaining is not None:
             if self._remaining == 0:
-                self.rows |= self._pending if self._drains else {}
+                if self._drains:
+                    self.rows |= self._pending
                 raise KilledError
             self._remaining -= 1
         content = written(message)
@@ -57,11 +59,11 @@ class Store:
             self._pending = {}
             self.state = content["value"]
 
-    def of_type(self, kind: str) -> list[dict[str, Any]]:
+    def of_type(self, kind: str) -> list[Json]:
         """Return the messages of one type of the last run."""
         return [message for message in self.messages if message["type"] == kind]
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Json]:
         """Return the records of the last run, in order."""
         return [message["record"] for message in self.of_type("RECORD")]
 

@@ -10,16 +10,17 @@ from typing import Any
 
 import yaml
 
+from tests.support.helpers import Json
 from tests.support.pages import ROOT
 
 _FORKING = Path(__file__).with_name("forking_loader.py")
 _PROJECT = yaml.safe_load((ROOT / "meltano.yml").read_text(encoding="utf-8"))
-_LOADERS: dict[str, dict[str, Any]] = {
-    loader["name"]: loader for loader in _PROJECT["plugins"]["loaders"]
-}
+_LOADERS: dict[str, Json] = {}
+for _loader in _PROJECT["plugins"]["loaders"]:
+    _LOADERS[_loader["name"]] = _loader
 
 
-def settings_of(loader: str) -> dict[str, Any]:
+def settings_of(loader: str) -> Json:
     """Return the settings of a loader in `meltano.yml` that have fixed values."""
     fixed = {}
     for setting in _LOADERS[loader]["settings"]:
@@ -46,20 +47,26 @@ def run_target(
         The last state that the loader printed.
     """
     path = folder / f"{loader}.json"
-    path.write_text(json.dumps({**settings_of(loader), **settings}), encoding="utf-8")
-    files = [folder / f"{loader}.{name}" for name in ("input", "output", "log")]
-    given, output, log = files
+    config = {
+        **settings_of(loader),
+        **settings,
+    }
+    path.write_text(json.dumps(config), encoding="utf-8")
+    given = folder / f"{loader}.input"
+    output = folder / f"{loader}.output"
+    log = folder / f"{loader}.log"
     given.write_text(messages, encoding="utf-8")
     process = _started(loader)
     assert process.stdin
     assert process.stdout
     run = [
         ["--config", str(path)],
-        [str(file) for file in files],
+        [str(given), str(output), str(log)],
     ]
     process.stdin.write(f"{json.dumps(run)}\n")
     process.stdin.flush()
-    assert process.stdout.readline() == "0\n", log.read_text(encoding="utf-8")[-3000:]
+    code = process.stdout.readline()
+    assert code == "0\n", log.read_text(encoding="utf-8")[-3000:]
     states = output.read_text(encoding="utf-8").splitlines()
     return json.loads(states[-1]) if states else None
 

@@ -19,7 +19,7 @@ import yaml
 from tap_leadintent.demo.postgres import Postgres
 from tap_leadintent.sandbox import Sandbox
 from tests.support.clones import Repository
-from tests.support.helpers import API_KEY, STREAMS
+from tests.support.helpers import API_KEY, STREAMS, Json
 from tests.support.pages import ROOT, SCRIPTS, blocks, section, typed
 from tests.support.postgres import Rows, tables_of
 
@@ -66,7 +66,10 @@ class Shell:
     ) -> None:
         self.folder = folder
         self.project = folder / "leads"
-        self._examples = {**examples, "/mnt/shared": str(folder)}
+        self._examples = {
+            **examples,
+            "/mnt/shared": str(folder),
+        }
         self.variables = variables
 
     def __call__(
@@ -78,10 +81,15 @@ class Shell:
         text = "".join(f"{each}\n" for each in lines).rstrip("\n")
         for example, value in self._examples.items():
             text = text.replace(example, value)
-        place = self.project if self.project.exists() else self.folder
+        if folder:
+            place = self.folder / folder
+        elif self.project.exists():
+            place = self.project
+        else:
+            place = self.folder
         return typed(
             text,
-            self.folder / folder if folder else place,
+            place,
             **self.variables,
         )
 
@@ -99,15 +107,15 @@ class Shell:
         )
         return self.variables
 
-    def plugin(self, kind: str) -> dict[str, Any]:
+    def plugin(self, kind: str) -> Json:
         """Return the first plugin of a kind that the project has."""
         return dict(self.file()["plugins"][kind][0])
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> Json:
         """Return the settings of the tap in the project."""
         return dict(self.plugin("extractors")["config"])
 
-    def file(self) -> dict[str, Any]:
+    def file(self) -> Json:
         """Return what `meltano.yml` contains."""
         text = (self.project / "meltano.yml").read_text(encoding="utf-8")
         return dict(yaml.safe_load(text))
@@ -151,14 +159,19 @@ class Walk:
         block: int = 0,
     ) -> None:
         """Run the statements of a page that clean what is loaded."""
-        for statement in lines_of(page, heading, "sql")[block].split(";\n"):
+        statements = lines_of(page, heading, "sql")[block]
+        for statement in statements.split(";\n"):
             self.ask(statement)
 
     def tables_with(self, value: str) -> list[str]:
         """Return the tables that have a value anywhere, inside JSON too."""
-        names = self.tables()
         query = "SELECT 1 FROM tap_leadintent.{0} WHERE {0}::text LIKE '%{1}%'"
-        return [name for name in names if self.ask(query.format(name, value))]
+        found: list[str] = []
+        for name in self.tables():
+            statement = query.format(name, value)
+            if self.ask(statement):
+                found.append(name)
+        return found
 
 
 def install(folder: Path) -> dict[str, str]:
@@ -176,8 +189,9 @@ def install(folder: Path) -> dict[str, str]:
         flock(lock, LOCK_EX)
         if not environment.exists():
             path = os.environ["PATH"].split(os.pathsep)
+            others = [each for each in path if each != SCRIPTS]
             variables = {
-                "PATH": os.pathsep.join(each for each in path if each != SCRIPTS),
+                "PATH": os.pathsep.join(others),
                 "UV_TOOL_BIN_DIR": str(folder / "programs"),
                 "UV_TOOL_DIR": str(folder / "tools"),
             }
@@ -218,26 +232,38 @@ def begin(
         connection.execute(f"CREATE DATABASE {name}".encode())
     address = postgres.address.replace("/postgres?", f"/{name}?")
     postgres = replace(postgres, address=address)
-    own = {"https://api.example.com": sandbox.url, DATABASE: postgres.url}
+    examples = {
+        **EXAMPLES,
+        "https://api.example.com": sandbox.url,
+        DATABASE: postgres.url,
+    }
+    variables = {
+        **install(installed),
+        **more,
+    }
     shell = Shell(
         folder,
-        {**EXAMPLES, **own},
-        **{**install(installed), **more},
+        examples,
+        **variables,
     )
     # The plugins are used where they are.
     ignored = shutil.ignore_patterns("extractors", "loaders", "run", "logs")
     shutil.copytree(installed / "leads", shell.project, ignore=ignored)
     for kind in ("extractors", "loaders"):
-        (shell.project / ".meltano" / kind).mkdir()
+        plugins = shell.project / ".meltano" / kind
+        plugins.mkdir()
         for plugin in (installed / "leads/.meltano" / kind).iterdir():
-            (shell.project / ".meltano" / kind / plugin.name).symlink_to(plugin)
+            (plugins / plugin.name).symlink_to(plugin)
     return Walk(shell, sandbox, postgres)
 
 
 def configure(walk: Walk) -> None:
     """Write what the first lines of the page set."""
     project = walk.shell.file()
-    config = {"base_url": walk.sandbox.url, "start_date": START_DATE}
+    config = {
+        "base_url": walk.sandbox.url,
+        "start_date": START_DATE,
+    }
     project["plugins"]["extractors"][0]["config"] = config
     walk.shell.write(project)
     secrets = {

@@ -77,13 +77,17 @@ class Warehouse(Store):
 
     def results(self) -> dict[tuple[str, str], Result]:
         """Return what the query of the page says, by stream and time range."""
-        return {(row[0], row[1]): Result(*row[2:]) for row in self.ask(QUERY)}
+        results: dict[tuple[str, str], Result] = {}
+        for stream, time_range, *values in self.ask(QUERY):
+            results[stream, time_range] = Result(*values)
+        return results
 
     def table(self, stream: str) -> dict[str, tuple[str, str]]:
         """Return the time and the load time of each row of a table, by id."""
         time = TIMES.get(stream, "NULL")
         query = f"SELECT id, {time}, _sdc_extracted_at FROM tap_leadintent.{stream}"
-        return {row[0]: (row[1], row[2]) for row in self.ask(query)}
+        rows = self.ask(query)
+        return {name: (at, loaded_at) for name, at, loaded_at in rows}
 
     def delete(
         self,
@@ -199,7 +203,10 @@ class MemoryWarehouse(Warehouse):
                 "_sdc_extracted_at": message["time_extracted"],
             }
             # Times are compared as text.
-            values = [utc_timestamp(record.get(n)) or record.get(n) for n in _COLUMNS]
+            values = []
+            for name in _COLUMNS:
+                value = record.get(name)
+                values.append(utc_timestamp(value) or value)
             place = f"tap_leadintent.{message['stream']}"
             statement = f"INSERT OR REPLACE INTO {place} VALUES ({marks})"
             self._database.execute(statement, values)
