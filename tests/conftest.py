@@ -21,6 +21,7 @@ from tests.support.helpers import (
     PREFIX,
     STREAMS,
     Clock,
+    Json,
     Run,
     assert_keeps_secret,
     enter,
@@ -131,7 +132,7 @@ def sandbox(server: Sandbox) -> Sandbox:
 
 
 @pytest.fixture
-def config(sandbox: Sandbox) -> dict[str, Any]:
+def config(sandbox: Sandbox) -> Json:
     """What the tap needs to read the sandbox."""
     return {
         "base_url": sandbox.url,
@@ -175,7 +176,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def cli(tmp_path: Path) -> Callable[..., Result]:
     """Enter the tap in this process, with a configuration file."""
 
-    def run(config: dict[str, Any], *arguments: str) -> Result:
+    def run(config: Json, *arguments: str) -> Result:
         result = enter(*options(tmp_path, config=config), *arguments)
         assert_keeps_secret(config.get("api_key") or None, result.output)
         return result
