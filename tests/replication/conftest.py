@@ -11,10 +11,10 @@ import pytest
 def no_thread_is_left_behind() -> Iterator[None]:
     """Look for threads that go on reading windows after the test."""
     yield
-    readers = [t for t in threading.enumerate() if t.name.startswith("reader")]
-    for thread in readers:
-        thread.join(10)
-    assert not any(thread.is_alive() for thread in readers)
+    for thread in threading.enumerate():
+        if thread.name.startswith("reader"):
+            thread.join(10)
+            assert not thread.is_alive()
 
 
 @pytest.fixture

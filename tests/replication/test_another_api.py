@@ -22,6 +22,9 @@ pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
 
 DAY = 86_400
 
+State = dict[str, Any]
+"""What a run leaves to the next one."""
+
 
 @dataclass(frozen=True)
 class BookPage:
@@ -44,7 +47,8 @@ class BookPage:
 
     @property
     def has_more(self) -> bool:
-        return bool(json.loads(self.body)["pages"] > self.number)
+        pages: int = json.loads(self.body)["pages"]
+        return pages > self.number
 
 
 @dataclass
@@ -65,8 +69,9 @@ class Library:
         first = bisect_left(self.books, asked["since"] - shift)
         after = bisect_right(self.books, asked["until"] - shift)
         found = self.books[first:after]
-        if any(book in self.broken for book in found):
-            raise OSError("a book is damaged")
+        for book in found:
+            if book in self.broken:
+                raise OSError("a book is damaged")
         start = 50 * (asked["page"] - 1)
         content = {
             "books": found[start : start + 50],
@@ -132,7 +137,7 @@ class Books:
 
 def read(
     library: Library,
-    state: dict[str, Any],
+    state: State,
     now: int,
     ranges: Sequence[str] = ("came",),
 ) -> Iterator[int]:
@@ -168,7 +173,7 @@ def read(
     save()
 
 
-def intervals(state: dict[str, Any]) -> list[tuple[str, str, str]]:
+def intervals(state: State) -> list[tuple[str, str, str]]:
     """Return what a state covers, each interval with its range."""
     entries = [entry for entry in state["coverage"] if "range" in entry]
     return [(entry["range"], entry["from"], entry["to"]) for entry in entries]
@@ -176,7 +181,7 @@ def intervals(state: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 def test_a_history_and_what_comes_later_are_read_in_order() -> None:
     library = Library([*range(0, 90 * DAY, 600)])
-    state = dict[str, Any]()
+    state: State = {}
     first = [*read(library, state, 90 * DAY)]
     assert sorted({*first}) == library.books
     assert first == sorted(first), "oldest first; one second is read twice"
@@ -195,7 +200,7 @@ def test_what_the_first_range_reads_late_makes_the_second_one_read_again() -> No
     """A part of the first range is missing; a page fails, then it can be read."""
     both = ("came", "lent")
     library = Library([*range(0, 20 * DAY, 600)])
-    state = dict[str, Any]()
+    state: State = {}
     library.broken = range(5 * DAY, 5 * DAY + 1)
     found = {*read(library, state, 20 * DAY, both)}
     assert {*library.books} - found == {5 * DAY}
@@ -209,13 +214,14 @@ def test_what_the_first_range_reads_late_makes_the_second_one_read_again() -> No
 
 def test_what_is_damaged_is_a_hole_until_it_is_mended() -> None:
     library = Library([*range(0, 9 * DAY, 600)])
-    state = dict[str, Any]()
+    state: State = {}
     library.broken = range(5 * DAY, 5 * DAY + 1)
     found = {*read(library, state, 9 * DAY)}
     assert {*library.books} - found == {5 * DAY}
     assert [entry for entry in state["coverage"] if "hole" in entry]
     library.broken = range(0)
-    assert 5 * DAY in [*read(library, state, 9 * DAY + 60)]
+    again = [*read(library, state, 9 * DAY + 60)]
+    assert 5 * DAY in again
     assert len(intervals(state)) == 1
 
 
@@ -261,6 +267,10 @@ def test_what_waits_takes_little_memory(*, is_compressible: bool) -> None:
         shelf=shelf,
         patience=patience,
     )
-    assert {*read(library, {}, 90 * DAY)} == {*books}
-    # Half of such a random body remains when it is compressed.
-    assert library.later == 120 if is_compressible else library.later < 80
+    found = {*read(library, {}, 90 * DAY)}
+    assert found == {*books}
+    if is_compressible:
+        assert library.later == 120
+    else:
+        # Half of such a random body remains when it is compressed.
+        assert library.later < 80

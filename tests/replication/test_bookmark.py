@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Coverage, union
+from tests.support.helpers import Json
 
 DAY = 86400
 PLACE = {"source": "https://api.example.com", "filters": ""}
 
 
-def entry(**more: Any) -> dict[str, Any]:
+def entry(**more: Any) -> Json:
     """Return an entry about the second day of 1970."""
     ends = {"from": "1970-01-02T00:00:00Z", "to": "1970-01-03T00:00:00Z"}
     return {
@@ -25,7 +26,7 @@ def entry(**more: Any) -> dict[str, Any]:
     }
 
 
-def old(**more: Any) -> dict[str, Any]:
+def old(**more: Any) -> Json:
     """Return an entry as an earlier version has written it."""
     return entry(
         **{
@@ -238,7 +239,7 @@ def test_a_state_that_covers_nothing_belongs_to_no_place() -> None:
     ],
 )
 def test_the_newest_instant_of_an_earlier_list_is_that_of_its_last_run(
-    entries: list[dict[str, Any]],
+    entries: list[Json],
     planned: int | None,
 ) -> None:
     bookmark = Bookmark.read(entries)

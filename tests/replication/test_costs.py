@@ -3,11 +3,11 @@
 import gc
 import tracemalloc
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
 from tap_leadintent.singer.errors import RunError
+from tests.support.helpers import Json
 from tests.support.model import DAY, HOUR, Api, Lead, lead, range_of, steady
 from tests.support.model_runs import count_requests as count
 from tests.support.model_runs import run
@@ -37,7 +37,7 @@ class OddApi(Api):
     failing: list[int] = field(default_factory=list)
     """Status of the next responses."""
 
-    def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    def respond(self, body: Json) -> tuple[int, Json]:
         if self.failing:
             self.refused.append(body)
             return self.failing.pop(0), {}
@@ -45,7 +45,8 @@ class OddApi(Api):
         if self.whole_days:
             start = start // DAY * DAY
             end = end // DAY * DAY + DAY - 1
-        rows = sorted(self._rows(name, start, end, body), reverse=self.newest_first)
+        rows = self._rows(name, start, end, body)
+        rows.sort(reverse=self.newest_first)
         rows = rows[: self.cap or None]
         asked = body["cursor"]["limit"]
         offset = int(body["cursor"].get("after", 0))
@@ -55,14 +56,15 @@ class OddApi(Api):
             return 500, {}
         self.requests.append(body)
         has_more = bool(page) if self.promises else offset + asked < len(rows)
+        after = str(offset + len(page)) if has_more else ""
         off = self.hours_off * HOUR
         page = [(time, id_, n, observed + off) for time, id_, n, observed in page]
-        return self._answer(page, str(offset + len(page)) if has_more else "")
+        return self._answer(page, after)
 
 
 def loaded(
     api: OddApi,
-    config: dict[str, Any],
+    config: Json,
     runs: int = 3,
 ) -> list[int]:
     """Run every hour, and return the requests of each run; nothing may be missing."""
@@ -82,7 +84,11 @@ def loaded(
 
 def nights(number: int, each: int) -> list[Lead]:
     """Return leads that are found in one second of each night."""
-    return [lead(n, n // each * DAY + 7200) for n in range(number * each)]
+    leads: list[Lead] = []
+    for night in range(number):
+        found = night * DAY + 2 * HOUR
+        leads += at_once(each, found, first=night * each)
+    return leads
 
 
 def at_once(
@@ -170,7 +176,7 @@ def test_a_page_that_is_not_full_is_asked_for_again_once(served: int) -> None:
         assert limits[2:] == [[100, 30, 100], [100, 80, 100]]
 
 
-def _days(body: dict[str, Any]) -> float:
+def _days(body: Json) -> float:
     _, start, end = range_of(body)
     return (end - start) / DAY
 
@@ -268,7 +274,8 @@ def test_pages_of_half_the_size_with_a_wrong_promise(served: int) -> None:
     store = Store()
     run(api, store, FULL)
     for hour in range(4):
-        new = [lead(2000 + 60 * hour + n, api.now + n * 30) for n in range(60)]
+        first = 2000 + 60 * hour
+        new = [lead(first + n, api.now + n * 30) for n in range(60)]
         api.leads = [*api.leads, *new]
         api.now += HOUR
         run(api, store, FULL)
@@ -382,9 +389,11 @@ def test_an_api_that_is_down_ends_the_run_soon(
 def test_refused_bodies_are_not_kept(status: int) -> None:
     @dataclass
     class Verbose(Api):
-        def respond(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        def respond(self, body: Json) -> tuple[int, Json]:
             found, page = super().respond(body)
-            return (200, page) if found == 200 else (status, {"x": "a" * 1_000_000})
+            if found == 200:
+                return 200, page
+            return status, {"x": "a" * 1_000_000}
 
     api = Verbose(
         now=90 * DAY,

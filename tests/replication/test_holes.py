@@ -27,9 +27,9 @@ HOLE = (30 * DAY, 30 * DAY + HOUR)
 
 def covered(store: Store, name: str) -> list[tuple[str, str]]:
     """Return the intervals that the last STATE covers of a range."""
-    found = [entry for entry in entries(store) if "hole" not in entry]
-    named = where(found, range=name)
-    return [(entry["from"], entry["to"]) for entry in named]
+    named = where(entries(store), range=name)
+    covering = [entry for entry in named if "hole" not in entry]
+    return [(entry["from"], entry["to"]) for entry in covering]
 
 
 def failed_run(
@@ -39,10 +39,14 @@ def failed_run(
     config: Json = ONCE,
 ) -> int:
     """Run the tap, which fails with these words, and count its requests."""
-    before = len(api.requests) + len(api.refused)
+    before = sent(api)
     with pytest.raises(RunError, match=match):
         run(api, store, config)
-    return len(api.requests) + len(api.refused) - before
+    return sent(api) - before
+
+
+def sent(api: Api) -> int:
+    return len(api.requests) + len(api.refused)
 
 
 @pytest.mark.parametrize("seconds", [0, HOUR, 10_000])
@@ -251,7 +255,7 @@ def test_a_limit_of_records_divides_windows(seconds: int) -> None:
     run(api, store, ONCE)
     assert store.rows == api.visible()
     # Windows of one second read each record three times.
-    assert len(api.requests) + len(api.refused) <= 2 * 40 * 8
+    assert sent(api) <= 2 * 40 * 8
 
 
 def test_a_bad_second_at_the_start_of_a_run_hides_nothing_else() -> None:

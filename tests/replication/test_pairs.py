@@ -44,7 +44,9 @@ class EarlyApi(Api):
     """Whether each page begins with the last record of the page before it."""
 
     def respond(self, body: Json) -> tuple[int, Json]:
-        rows = sorted(self._rows(*range_of(body), body), reverse=self.newest_first)
+        name, start, end = range_of(body)
+        rows = self._rows(name, start, end, body)
+        rows.sort(reverse=self.newest_first)
         if self.now >= self.caps_from:
             rows = rows[: self.cap or None]
         asked = body["cursor"]["limit"]
@@ -76,7 +78,11 @@ def bursts(random: Random, count: int) -> list[float]:
     """Return times of which many are close together."""
     starts = even(random, 4)
     span = random.choice([0, 60, HOUR])
-    return sorted(random.choice(starts) + random.uniform(0, span) for _ in range(count))
+    times: list[float] = []
+    for _ in range(count):
+        start = random.choice(starts)
+        times.append(start + random.uniform(0, span))
+    return sorted(times)
 
 
 def nights(random: Random, count: int) -> list[float]:
@@ -96,10 +102,15 @@ LIMITS = [500, 501, 512, 768, 960, 999, 1000, 1001]
 ROUND_LIMITS = [500, 512, 1000]
 """Others are not noticed if only one query of a run reaches them."""
 
+SMALL_PAGES = [10, 20, 25, 30, 40, 48, 50, 64]
+
 WAYS: dict[str, dict[str, list[Any]]] = {
     "capped": {"cap": LIMITS},
-    "capped later": {"cap": ROUND_LIMITS, "caps_from": [0.7 * HISTORY]},
-    "small pages": {"served": [10, 20, 25, 30, 40, 48, 50, 64]},
+    "capped later": {
+        "cap": ROUND_LIMITS,
+        "caps_from": [0.7 * HISTORY],
+    },
+    "small pages": {"served": SMALL_PAGES},
     "filtered": {"hides": [3, 10]},
     "repeated": {"repeats": [True]},
     "newest first": {"newest_first": [True]},
@@ -130,15 +141,16 @@ def assert_nothing_is_missing_in_silence(
     random = Random(f"{seed} {ways}")  # noqa: S311 - a test's choice
     late = random.choice([0, 0, 2 * HOUR])
     count = random.choice([60, 400, 1500])
-    times = HISTORIES[random.choice([*HISTORIES])](random, count)
+    history = random.choice([*HISTORIES])
+    times = HISTORIES[history](random, count)
     leads: list[Lead] = []
     for number, found in enumerate(times):
         shown = found + random.uniform(0, late)
         leads.append(
             Lead(
-                f"lead-{number:04}",
-                found,
-                [Version(shown, found)],
+                id=f"lead-{number:04}",
+                found_at=found,
+                versions=[Version(shown, found)],
             )
         )
     api = EarlyApi(
@@ -161,7 +173,13 @@ def assert_nothing_is_missing_in_silence(
     for hours in (1, 24, 6):
         killed_after = random.choice([None, random.randrange(3, 200)])
         config["page_size"] = random.choice(sizes)
-        _run(api, store, config, stream, killed_after)
+        _run(
+            api,
+            store,
+            config,
+            stream,
+            killed_after,
+        )
         api.now += hours * HOUR
     api.now += HISTORY
     is_whole: bool | None = False
@@ -179,7 +197,8 @@ def assert_nothing_is_missing_in_silence(
             break
     missing = api.returned() - store.rows.keys()
     is_said = "A query ended after" in caplog.text or is_whole is None
-    assert not missing or is_said, json.dumps([ways, seed, len(missing)])
+    if not is_said:
+        assert not missing, json.dumps([ways, seed, len(missing)])
 
 
 def _run(
@@ -200,7 +219,9 @@ def _run(
         )
     except RunError as error:
         store.end()
-        return False if "max_requests_per_run" in str(error) else None
+        if "max_requests_per_run" in str(error):
+            return False
+        return None
 
 
 @pytest.mark.hypothesis
@@ -217,7 +238,10 @@ def test_two_ways_to_end_early(
 @settings(
     # Each of them is a life of several runs.
     max_examples=settings().max_examples // 12,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+    ],
 )
 @given(
     ways=st.sampled_from(PAIRS),

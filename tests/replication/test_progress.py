@@ -3,7 +3,6 @@
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -52,7 +51,11 @@ def late_leads(per_day: int, days: int) -> list[Lead]:
     return leads
 
 
-def is_loaded(api: Api, store: Store, config: Json) -> bool:
+def is_loaded(
+    api: Api,
+    store: Store,
+    config: Json,
+) -> bool:
     """Run the tap, which may fail; return whether it has read everything."""
     try:
         return run(api, store, config)
@@ -262,7 +265,10 @@ def test_a_crowded_second_that_fits_is_loaded(
 
 
 def test_windows_get_shorter_in_whichever_range_nothing_was_completed() -> None:
-    api = Api(now=2 * DAY, leads=[lead(n, DAY) for n in range(200)])
+    api = Api(
+        now=2 * DAY,
+        leads=[lead(n, DAY) for n in range(200)],
+    )
     store = Store()
     assert run(api, store, TEN)
     head, found, _signals = store.state["bookmarks"]["leads"]["coverage"]
@@ -281,7 +287,11 @@ def test_windows_get_shorter_in_whichever_range_nothing_was_completed() -> None:
 
 
 def test_an_api_that_returns_nothing_makes_no_window_shorter() -> None:
-    api = Quota(now=2 * DAY, leads=steady(40), left=10**6)
+    api = Quota(
+        now=2 * DAY,
+        leads=steady(40),
+        left=10**6,
+    )
     store = Store()
     assert run(api, store, TEN)
     api.left = 0
@@ -315,7 +325,7 @@ def test_minutes_that_the_api_cannot_return_yet_are_left_to_the_next_run(
         leads=steady(200),
     )
     store = Store()
-    config: dict[str, Any] = {**TEN, "max_retries": 0}
+    config: Json = {**TEN, "max_retries": 0}
     for _ in range(3):
         caplog.clear()
         assert run(api, store, config)

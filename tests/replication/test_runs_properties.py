@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.state_tool.changes import forget
 from tap_leadintent.state_tool.document import StateError
+from tests.support.helpers import Json
 from tests.support.model import DAY, EPOCH, HOUR, Api, Lead, Version, iso, seconds_of
 from tests.support.model_runs import run
 from tests.support.store import Store
@@ -20,7 +21,13 @@ pytestmark = pytest.mark.usefixtures("_quiet")
 
 HORIZON = 6 * DAY
 
-odd = st.sampled_from([-700 * DAY, -5 * HOUR, 5 * HOUR])
+odd = st.sampled_from(
+    [
+        -700 * DAY,
+        -5 * HOUR,
+        5 * HOUR,
+    ]
+)
 """By how much the clock of one of the server's machines may be wrong."""
 
 
@@ -55,17 +62,25 @@ def leads(
     drawn = []
     late = st.integers(0, lookback)
     # Only what is found by another time can show one that is long ago.
-    ages = [0, 60, 40 * DAY] if stream == "leads" else [0]
+    ages = [0]
+    if stream == "leads":
+        ages += [60, 40 * DAY]
     times = draw(st.lists(instants(), max_size=40))
     for number, found in enumerate(times):
         visible = found + draw(late)
-        versions = [Version(visible, found - draw(st.sampled_from(ages)))]
+        age = draw(st.sampled_from(ages))
+        versions = [Version(visible, found - age)]
         moves = draw(st.lists(instants(), max_size=2))
         for moved in sorted(moves):
             if moved > versions[-1].shown_from:
                 versions.append(Version(moved, moved - draw(late)))
-        signal = draw(st.sampled_from("ab"))
-        drawn.append(Lead(f"lead-{number}", found, versions, signal))
+        lead = Lead(
+            id=f"lead-{number}",
+            found_at=found,
+            versions=versions,
+            signal=draw(st.sampled_from("ab")),
+        )
+        drawn.append(lead)
     return drawn
 
 
@@ -74,15 +89,18 @@ def configs(
     draw: st.DrawFn,
     stream: str,
     lookback: int,
-) -> dict[str, Any]:
+) -> Json:
     """Draw the settings of a run."""
     start = draw(st.sampled_from([0, 0, 0, -DAY, 23 * HOUR, 1777]))
-    config: dict[str, Any] = {
+    concurrency = draw(st.sampled_from([1, 2, 8]))
+    # Twice the longest period, so that each run may read all of it again.
+    longer = 3 * HOUR
+    seconds = draw(st.sampled_from([lookback, longer]))
+    config: Json = {
         "page_size": 3,
         "max_retries": 0,
-        "concurrency": draw(st.sampled_from([1, 2, 8])),
-        # Twice the longest period, so that each run may read all of it again.
-        "lookback_days": draw(st.sampled_from([lookback, 3 * HOUR])) / DAY,
+        "concurrency": concurrency,
+        "lookback_days": seconds / DAY,
         "start_date": iso(start),
     }
     end = draw(st.sampled_from([None, None, None, 2 * DAY, 3 * DAY]))
@@ -114,6 +132,7 @@ def apis(
     # What a machine that is behind calls its future, the run does not read. The windows
     # that it responds to are read again later, and an older signal would come last.
     most = 0 if refuses or shows == "first" else 4
+    numbers = st.integers(0, 20)
     return Api(
         leads=drawn,
         seconds_per_request=draw(st.sampled_from([0, 7, 300])),
@@ -122,7 +141,7 @@ def apis(
         refuses_the_future=refuses,
         odd_clocks=draw(
             st.dictionaries(
-                st.integers(0, 20),
+                numbers,
                 odd,
                 max_size=most,
             )
@@ -137,8 +156,12 @@ def apis(
 
 def _in_order(lead: Lead) -> Lead:
     first, *later = lead.versions
-    moved = [replace(v, observed_at=max(v.observed_at, lead.found_at)) for v in later]
-    return replace(lead, versions=[first, *moved])
+    versions = [first]
+    for version in later:
+        observed_at = max(version.observed_at, lead.found_at)
+        moved = replace(version, observed_at=observed_at)
+        versions.append(moved)
+    return replace(lead, versions=versions)
 
 
 def time_of(
@@ -147,7 +170,9 @@ def time_of(
     stream: str,
 ) -> float:
     """Return the time that a stream's first range goes by."""
-    return lead.found_at if stream == "leads" else lead.versions[version].observed_at
+    if stream == "leads":
+        return lead.found_at
+    return lead.versions[version].observed_at
 
 
 def rank(
@@ -156,7 +181,9 @@ def rank(
     version: int,
 ) -> tuple[float, int]:
     """Say how new a version is."""
-    return (lead.versions[version].observed_at if api.at_each_signal else 0, version)
+    if not api.at_each_signal:
+        return 0, version
+    return lead.versions[version].observed_at, version
 
 
 Holes = list[tuple[float, float]]
@@ -165,7 +192,7 @@ Holes = list[tuple[float, float]]
 def run_beside_holes(
     api: Api,
     store: Store,
-    config: dict[str, Any],
+    config: Json,
     **options: Any,
 ) -> tuple[bool, Holes]:
     """Return whether a run has read everything but holes, and what they may hold.
@@ -189,7 +216,8 @@ def run_beside_holes(
         if "max_requests_per_run" in str(error):
             return False, []
         assert new
-        return "each run tries again" in str(error), [*new, *known]
+        has_read_the_rest = "each run tries again" in str(error)
+        return has_read_the_rest, [*new, *known]
 
 
 def forget_some(
@@ -247,15 +275,18 @@ def moved_away(
     # unless an earlier run has read it.
     # Others are read by their signals, which may move beyond the end of the run.
     start = config["start_date"]
-    held = {lead.id for lead in api.leads if iso(lead.found_at) >= start} - had
-    return {(lead, version) for lead, version in moved if lead not in held}
+    held: set[str] = set()
+    for lead in api.leads:
+        if lead.id not in had and iso(lead.found_at) >= start:
+            held.add(lead.id)
+    return {(name, version) for name, version in moved if name not in held}
 
 
 def assert_has_arrived(  # noqa: PLR0913, PLR0917 - the whole course
     lead: Lead,
     version: int,
     stream: str,
-    config: dict[str, Any],
+    config: Json,
     until: float,
     api: Api,
     store: Store,
@@ -276,14 +307,16 @@ def assert_has_arrived(  # noqa: PLR0913, PLR0917 - the whole course
         is_before_end = end is None or iso(time) < end
         return time < until and iso(time) >= start and is_before_end
 
-    if lead.signal in kinds and any(map(is_read, times)):
-        kept = store.rows.get(lead.id)
-        assert kept is not None, (lead, store.state)
-        # A signal of after the run's end is the next run's, and all that moved
-        # are the next one's without `end_date`.
-        is_due = signal_time < until and (stream != "leads" or end is None)
-        ranks = [rank(api, lead, each) for each in (kept, version)]
-        assert not is_due or ranks[0] >= ranks[1], (lead, kept, store.state)
+    if lead.signal not in kinds or not any(map(is_read, times)):
+        return
+    kept = store.rows.get(lead.id)
+    assert kept is not None, (lead, store.state)
+    # A signal of after the run's end is the next run's, and all that moved
+    # are the next one's without `end_date`.
+    is_due = signal_time < until and (stream != "leads" or end is None)
+    if is_due:
+        has_newest = rank(api, lead, kept) >= rank(api, lead, version)
+        assert has_newest, (lead, kept, store.state)
 
 
 @pytest.mark.long
@@ -300,7 +333,7 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
     lookback = data.draw(st.sampled_from([0, 1800, 1800]))
     api = data.draw(apis(stream, lookback))
     store = Store(drains=data.draw(st.booleans()))
-    filters: dict[str, Any] = {}
+    filters: Json = {}
     for _ in range(data.draw(st.integers(3, 7))):
         # By a run that begins sooner, a late record need not be read again.
         least = HOUR if lookback else 0
@@ -314,11 +347,8 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
         if event == "refresh":
             store.state = {}
         elif event == "forget":
-            forget_some(
-                store,
-                stream,
-                data.draw(st.tuples(instants(), instants())),
-            )
+            ends = data.draw(st.tuples(instants(), instants()))
+            forget_some(store, stream, ends)
         ahead = data.draw(st.sampled_from([0, 0, 90, -90, 3 * HOUR]))
         if max(api.odd_clocks.values(), default=0) > 0:
             # Nothing is promised where both clocks are ahead.
@@ -341,13 +371,21 @@ def test_every_record_of_the_requested_range_arrives_as_new_as_it_was(
         # By a clock that is behind, the run ends before it began.
         until: float = int(begun) + min(0, ahead)
         if api.refuses_the_future:
-            until -= (
-                api.seconds_to_query + api.seconds_to_respond + api.seconds_per_request
-            )
+            until -= api.seconds_to_query
+            until -= api.seconds_to_respond
+            until -= api.seconds_per_request
         moved = moved_away(api, visible, stream, config, had)
         for lead in api.leads:
             version = visible.get(lead.id)
             has_moved = (lead.id, version) in moved
             if version is None or has_moved or touches(holes, lead):
                 continue
-            assert_has_arrived(lead, version, stream, config, until, api, store)
+            assert_has_arrived(
+                lead,
+                version,
+                stream,
+                config,
+                until,
+                api,
+                store,
+            )
