@@ -14,12 +14,12 @@ from tap_leadintent.config.settings import SCHEMA
 from tap_leadintent.errors import TAP_NAME
 from tap_leadintent.openapi import PATHS, is_documented
 from tap_leadintent.tap import TapLeadIntent
-from tests.support.helpers import STREAMS, declared_stream, where
-from tests.support.pages import README, ROOT, blocks, section, tables
+from tests.support.helpers import STREAMS, Json, declared_stream, where
+from tests.support.pages import README, ROOT, blocks, section, tables, text_of
 
 # The SDK adds its own settings to the schema as soon as a tap is made.
 OF_THE_SDK = ("faker_config", "flattening_", "stream_map")
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, Json] = {
     name: setting
     for name, setting in SCHEMA["properties"].items()
     if not name.startswith(OF_THE_SDK)
@@ -28,8 +28,6 @@ TYPES = {
     "string": "text",
     "date-time": "timestamp",
     "number": "numeric",
-}
-TYPES |= {
     "boolean": "boolean",
     "object": "jsonb",
     "array": "jsonb",
@@ -45,10 +43,11 @@ def test_the_help_names_the_other_commands() -> None:
 def test_meltano_knows_the_capabilities_and_required_settings() -> None:
     result = CliRunner().invoke(TapLeadIntent.cli, ["--about", "--format=json"])
     about = json.loads(result.stdout)
-    project = yaml.safe_load((ROOT / "meltano.yml").read_text(encoding="utf-8"))
+    project = yaml.safe_load(text_of("meltano.yml"))
     (extractor,) = project["plugins"]["extractors"]
     # The SDK declares `start-date` from version 0.55 on.
-    assert {*about["capabilities"]} - {"start-date"} == {*extractor["capabilities"]}
+    declared = {*about["capabilities"]} - {"start-date"}
+    assert declared == {*extractor["capabilities"]}
     (required,) = extractor["settings_group_validation"]
     assert sorted(required) == sorted(SCHEMA["required"])
     # A definition cannot say it, so it has to be what there is without it.
@@ -56,14 +55,15 @@ def test_meltano_knows_the_capabilities_and_required_settings() -> None:
 
 
 def test_the_page_of_settings_has_each_with_its_default() -> None:
-    (table,) = tables((ROOT / "docs" / "settings.md").read_text(encoding="utf-8"))
+    (table,) = tables(text_of("docs/settings.md"))
     described = set()
     for row in table:
         name = row["Setting"].strip("`")
         described.add(name)
         default = row["Default"]
-        if "default" in SETTINGS[name]:
-            assert default.strip("`") == json.dumps(SETTINGS[name]["default"])
+        setting = SETTINGS[name]
+        if "default" in setting:
+            assert default.strip("`") == json.dumps(setting["default"])
         assert (default == "required") == (name in SCHEMA["required"])
     assert described == SETTINGS.keys()
 
@@ -88,8 +88,9 @@ def test_readme_streams() -> None:
 def columns(properties: Mapping[str, Any], within: str = "") -> Iterator[list[str]]:
     """Yield the rows of a page's table: name and type."""
     for name, column in properties.items():
-        kinds = column["type"]
-        kind = kinds if isinstance(kinds, str) else kinds[0]
+        kind = column["type"]
+        if not isinstance(kind, str):
+            kind = kind[0]
         type_of_table = TYPES[column.get("format", kind)]
         yield [
             f"`{within}{name}`",
@@ -107,29 +108,37 @@ def test_the_page_of_tables_has_every_column_with_its_type(name: str) -> None:
     described = is_documented(name)
     heading = f"## {name}" if described else "## The other streams"
     found = tables(section(ROOT / "docs" / "tables.md", heading))
-    rows = [[*row.values()][:2] for row in found[0]]
+    rows: list[list[str]] = []
+    for cells in found[0]:
+        column, kind, *_ = cells.values()
+        rows.append([column, kind])
     expected = [*columns(stream.schema["properties"])]
     if described:
         assert rows == expected
     else:
-        assert sorted(row for row in rows if row in expected) == sorted(expected)
+        own = [row for row in rows if row in expected]
+        assert sorted(own) == sorted(expected)
         (row,) = where(found[1], Table=f"`{name}`")
         ranges = ", ".join(f"`{each}`" for each in stream.ranges)
         assert row["Time ranges"] == ranges
 
 
 def has_column(name: str, field: str) -> bool:
-    types = dict(columns(declared_stream(name).schema["properties"]))
-    return is_documented(name) and f"`{field}`" in types
+    if not is_documented(name):
+        return False
+    stream = declared_stream(name)
+    types = dict(columns(stream.schema["properties"]))
+    return f"`{field}`" in types
 
 
 def test_the_picture_of_tables_has_every_stream_and_tells_joins_from_guesses() -> None:
-    text = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
+    text = text_of("docs/tables.md")
     (picture,) = blocks(text, "mermaid")
     keys = dict(re.findall(r"^ +(\w+) { text (\w+) PK }$", picture, re.MULTILINE))
     assert keys.keys() == {*STREAMS}
     for name, key in keys.items():
-        assert declared_stream(name).primary_keys[0] == key
+        first_key, *_ = declared_stream(name).primary_keys
+        assert first_key == key
     joins = re.findall(r'(\w+) \S\S(--|\.\.)\S\S (\w+) : "(.*)"', picture)
     joined: set[str] = set()
     for one, _, other, _ in joins:
@@ -145,12 +154,12 @@ def test_the_picture_of_tables_has_every_stream_and_tells_joins_from_guesses() -
 
 @pytest.mark.parametrize("page", ["scaling.md", "examples/airflow/backfill.py"])
 def test_the_shards_of_a_backfill_have_all_incremental_streams(page: str) -> None:
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     incremental = set()
     for name in STREAMS:
         if declared_stream(name).is_incremental:
             incremental.add(name)
-    assert {*re.findall(r'"(\w+)\.\*"', text)} == incremental
+    named = re.findall(r'"(\w+)\.\*"', text_of(f"docs/{page}"))
+    assert {*named} == incremental
 
 
 def test_any_terminal_can_show_what_the_tap_is_about() -> None:

@@ -5,13 +5,12 @@ import re
 import tomllib
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any
 
 import pytest
 import yaml
 
-from tests.support.helpers import lines_with, where
-from tests.support.pages import ROOT, blocks, section, tables
+from tests.support.helpers import Json, lines_with, where
+from tests.support.pages import ROOT, blocks, section, tables, text_of
 
 PAGES: dict[str, str] = {}
 for _path in (
@@ -21,13 +20,13 @@ for _path in (
     *sorted(ROOT.glob(".github/*.md")),
 ):
     _name = str(_path.relative_to(ROOT))
-    PAGES[_name] = _path.read_text(encoding="utf-8")
-MELTANO = yaml.safe_load((ROOT / "meltano.yml").read_text(encoding="utf-8"))
-PLUGINS: dict[str, dict[str, Any]] = {}
+    PAGES[_name] = text_of(_name)
+MELTANO = yaml.safe_load(text_of("meltano.yml"))
+PLUGINS: dict[str, Json] = {}
 for _plugins in MELTANO["plugins"].values():
     for _plugin in _plugins:
         PLUGINS[_plugin["name"]] = _plugin
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PYPROJECT = tomllib.loads(text_of("pyproject.toml"))
 PROJECT = PYPROJECT["project"]
 TOX = PYPROJECT["tool"]["tox"]
 
@@ -59,8 +58,11 @@ def test_links_lead_somewhere(page: str) -> None:
 
 def test_ci_runs_the_test_command_of_readme() -> None:
     (command,) = blocks(section(ROOT / "README.md", "## Run the tests"), "sh")
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    assert script[-2:] == [command.strip(), "uvx --with tox-uv tox -e recipes"]
+    script = text_of(".ci/run").splitlines()
+    assert script[-2:] == [
+        command.strip(),
+        "uvx --with tox-uv tox -e recipes",
+    ]
 
 
 def test_readme_leads_to_every_page() -> None:
@@ -82,7 +84,8 @@ def assert_is_there(words: list[str], added: set[str]) -> None:
         place = words.index("run")
         if "meltano" in words[:place]:
             for word in words[place + 1 :]:
-                assert word[0] == "-" or word in PLUGINS or word in added, words
+                is_option = word[0] == "-"
+                assert is_option or word in PLUGINS or word in added, words
     if "tox" in words and "-e" in words:
         environment = words[words.index("-e") + 1]
         assert environment in TOX["env"], words
@@ -101,10 +104,13 @@ def test_commands_name_what_is_there(page: str) -> None:
     added |= set(re.findall(r"meltano job add (\S+)", text))
     lines = "".join(blocks(text, "sh")).splitlines()
     for line in lines:
-        command = line.partition(" 2>")[0].replace(" --store=dotenv", "")
+        command, _, _ = line.partition(" 2>")
+        command = command.replace(" --store=dotenv", "")
         assert_is_there(command.split(), added)
-    for first, second in re.findall(r"tap-leadintent\[(\w+)\]|--extra (\w+)", text):
-        assert (first or second) in PROJECT["optional-dependencies"]
+    extras = re.findall(r"tap-leadintent\[(\w+)\]", text)
+    extras += re.findall(r"--extra (\w+)", text)
+    for extra in extras:
+        assert extra in PROJECT["optional-dependencies"]
 
 
 def test_the_tap_says_what_troubleshooting_quotes() -> None:
@@ -125,10 +131,11 @@ def test_the_tap_says_what_troubleshooting_quotes() -> None:
 
 
 def test_the_chart_shows_the_table_of_its_page() -> None:
-    picture = (ROOT / "docs" / "speed.svg").read_text(encoding="utf-8")
+    picture = text_of("docs/speed.svg")
     seconds = []
     names = []
-    for row in tables(PAGES["docs/speed.md"])[0]:
+    table, *_ = tables(PAGES["docs/speed.md"])
+    for row in table:
         seconds.append(f"{row['Seconds']} s")
         names.append(row["Client"].replace("`", ""))
     assert re.findall("<text.*>(.+)</text>", picture) == seconds + names

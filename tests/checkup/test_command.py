@@ -16,7 +16,7 @@ from tap_leadintent.checkup.check import QUESTIONS
 from tap_leadintent.sandbox import Sandbox, running_sandbox
 from tap_leadintent.words import counted
 from tests.support.helpers import API_KEY, STREAMS, Json, Run, RunTap, options, status
-from tests.support.pages import ROOT
+from tests.support.pages import text_of
 from tests.support.runs import CLOCK
 
 Check = Callable[..., Run]
@@ -294,7 +294,7 @@ def test_ctrl_c_ends_it_with_what_it_knows(tmp_path: Path) -> None:
 
 
 def test_the_page_about_missing_rows_names_questions() -> None:
-    page = (ROOT / "docs" / "missing-rows.md").read_text(encoding="utf-8")
+    page = text_of("docs/missing-rows.md")
     named = {*re.findall(r"\(\*(.*?)\*\)", page)}
     assert named
     assert named <= {question.text for question in QUESTIONS.values()}

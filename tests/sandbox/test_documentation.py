@@ -3,9 +3,9 @@
 import re
 
 from tap_leadintent.sandbox.faults import KINDS, Fault
-from tests.support.pages import ROOT, tables
+from tests.support.pages import tables, text_of
 
-TEXT = (ROOT / "docs" / "sandbox.md").read_text(encoding="utf-8")
+TEXT = text_of("docs/sandbox.md")
 
 
 def named(text: str) -> list[str]:
@@ -22,5 +22,7 @@ def test_the_page_names_all_faults_and_their_fields() -> None:
     assert kinds == [*KINDS]
     own.discard("date_found")
     before, _, _ = TEXT.partition(" say which requests are affected")
-    bounds = named(before.rpartition("\n")[2])
-    assert own | {*bounds} | {"kind"} == {*Fault.__struct_fields__}
+    _, _, line = before.rpartition("\n")
+    bounds = {*named(line)}
+    fields = own | bounds | {"kind"}
+    assert fields == {*Fault.__struct_fields__}

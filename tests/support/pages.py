@@ -16,6 +16,11 @@ SCRIPTS = sysconfig.get_path("scripts")
 """Where the programs of this environment are."""
 
 
+def text_of(path: str) -> str:
+    """Return the text of a page, or of another file of the repository."""
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
 def environment(**variables: str) -> dict[str, str]:
     """Return the environment variables of a shell, with these beside its own."""
     path = os.environ["PATH"]
