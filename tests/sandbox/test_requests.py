@@ -12,8 +12,10 @@ from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tap_leadintent.sandbox.times import parse_time
 from tests.support.asking import EVER, HEADERS, chain, page, post, read
 from tests.support.contract import request_schema, validator
+from tests.support.helpers import Json
 
 JSON = {"Content-Type": "application/json"}
+WITH_CHARSET = {"Content-Type": "application/json; charset=a"}
 RANGE = {
     "start_time": "2026-01-01T00:00:00Z",
     "end_time": "2026-02-01T00:00:00Z",
@@ -62,8 +64,9 @@ def test_ranges_and_order(
         newest_first = read(sandbox, stream, limit=limit, **bounds)
         assert ids(newest_first) == expected[::-1]
     if name:
-        first = expected[len(expected) // 4]
-        last = expected[len(expected) // 2 - 1]
+        count = len(expected)
+        first = expected[count // 4]
+        last = expected[count // 2 - 1]
         edges = {
             "start_time": texts[first],
             "end_time": texts[last],
@@ -109,7 +112,8 @@ def test_filters_restrict(
     unknown = {name: ["no such value"]}
     assert read(sandbox, stream, **unknown) == []
     unfiltered: dict[str, list[str]] = {name: []}
-    assert len(read(sandbox, stream, **unfiltered)) == len(everything)
+    found = read(sandbox, stream, **unfiltered)
+    assert len(found) == len(everything)
 
 
 def ask(sandbox: Sandbox, **changes: Any) -> requests.Response:
@@ -131,13 +135,14 @@ def ask(sandbox: Sandbox, **changes: Any) -> requests.Response:
 def test_a_request_without_fields_gets_a_page(sandbox: Sandbox, stream: str) -> None:
     response = post(sandbox, stream)
     assert response.headers["Date"] == "Mon, 01 Jun 2026 00:00:00 GMT"
-    assert len(response.json()["data"]) == min(25, ENDPOINTS[stream].size)
+    records = response.json()["data"]
+    assert len(records) == min(25, ENDPOINTS[stream].size)
 
 
 @pytest.mark.parametrize(
     ("status", "changes"),
     [
-        (200, {"headers": {**HEADERS, "Content-Type": "application/json; charset=a"}}),
+        (200, {"headers": {**HEADERS, **WITH_CHARSET}}),
         (405, {"method": "GET"}),
         (405, {"method": "PUT"}),
         (405, {"method": "DELETE"}),
@@ -158,7 +163,7 @@ def test_a_request_without_fields_gets_a_page(sandbox: Sandbox, stream: str) -> 
 def test_methods_paths_and_headers_are_checked(
     sandbox: Sandbox,
     status: int,
-    changes: dict[str, Any],
+    changes: Json,
 ) -> None:
     response = ask(sandbox, **changes)
     assert response.status_code == status
@@ -220,7 +225,10 @@ def test_ranges_that_a_schema_cannot_refuse(sandbox: Sandbox) -> None:
             "date_found": EVER,
             "sheet_ids": ["a", "b"],
         },
-        {"date_found": EVER, "sheet_ids": ["a"]},
+        {
+            "date_found": EVER,
+            "sheet_ids": ["a"],
+        },
         {
             "latest_signal": EVER,
             "sheet_ids": ["a", "b"],
@@ -234,7 +242,7 @@ def test_ranges_that_a_schema_cannot_refuse(sandbox: Sandbox) -> None:
 )
 def test_a_changed_cursor_or_one_of_another_query_is_refused(
     sandbox: Sandbox,
-    other: dict[str, Any],
+    other: Json,
 ) -> None:
     sheet = {"sheet": {"id": "a"}}
     sandbox.insert(
@@ -242,7 +250,7 @@ def test_a_changed_cursor_or_one_of_another_query_is_refused(
         {"id": "1", **sheet},
         {"id": "2", **sheet},
     )
-    same: dict[str, Any] = {
+    same: Json = {
         "date_found": EVER,
         "sheet_ids": ["a", "b"],
     }

@@ -13,10 +13,10 @@ from tap_leadintent.sandbox.times import (
     parse_time,
 )
 from tests.support.asking import NOW
-from tests.support.helpers import ids_of
+from tests.support.helpers import Json, ids_of
 
 
-def by_id(records: list[Any]) -> dict[str, Any]:
+def by_id(records: list[Any]) -> Json:
     return {record["id"]: record for record in records}
 
 
@@ -26,7 +26,8 @@ def test_a_clock_that_is_not_set_goes_on_from_now(sandbox: Sandbox) -> None:
         known = ids_of(sandbox.records("leads"))
         for ahead in (0, DAY):
             clock.shift(20 * DAY / SECOND)
-            assert sandbox.now() == format_time(current_time() + ahead)
+            now = current_time() + ahead
+            assert sandbox.now() == format_time(now)
             new = ids_of(sandbox.records("leads")) - known
             assert len(new) >= 20
             sandbox.advance(DAY / SECOND)
