@@ -233,7 +233,11 @@ def test_records_of_a_file_need_no_key_and_no_request(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "records.jsonl"
-    path.write_text('{"id": "a", "n": 1}\n{"id": "b", "n": 2}\n', encoding="utf-8")
+    records = [
+        '{"id": "a", "n": 1}\n',
+        '{"id": "b", "n": 2}\n',
+    ]
+    path.write_text("".join(records), encoding="utf-8")
     arguments = ("--records", "observations", str(path))
     run = columns({}, *arguments).succeeded()
     assert json.loads(run.stdout) == {"observations": {"n": NUMBER}}
