@@ -91,7 +91,10 @@ def send(traffic: Traffic) -> float:
     ],
 )
 def test_how_long_a_server_wants_no_request(text: str, seconds: float) -> None:
-    headers = {"Retry-After": text, "Date": "Sun, 06 Nov 1994 12:00:00 GMT"}
+    headers = {
+        "Retry-After": text,
+        "Date": "Sun, 06 Nov 1994 12:00:00 GMT",
+    }
     assert seconds_to_wait(headers) == seconds
 
 
@@ -169,8 +172,9 @@ def test_a_stopped_request_ends_its_wait(clock: Clock, wait: str) -> None:
             clock.now,
         )
     stopped = clock.event(seconds=10)
+    stats = StreamStats()
     pause = 600 if wait == "pause" else 0
-    with pytest.raises(StoppedError), traffic.turn(stopped, StreamStats(), pause):
+    with pytest.raises(StoppedError), traffic.turn(stopped, stats, pause):
         """Never entered."""
 
 
@@ -235,12 +239,13 @@ def test_refusals_of_requests_sent_before_a_cool_down_are_one(clock: Clock) -> N
 
 def test_pages_raise_the_requests_in_flight_up_to_the_limit(clock: Clock) -> None:
     traffic = traffic_of(32, clock)
-    for number, expected in (
+    steps = [
         (0, 4),
         (8, 8),
         (16, 16),
         (50, 32),
-    ):
+    ]
+    for number, expected in steps:
         rise(traffic, number)
         assert places(traffic, clock) == expected
     refuse(traffic, clock, 5)
@@ -296,6 +301,10 @@ class Limited:
         """Return whether the limit allows a request now."""
         raise NotImplementedError
 
+    def answered_since(self, instant: float) -> int:
+        """Count the requests that it has answered after an instant."""
+        return sum(time > instant for time in self.times)
+
     def read(self, pages: int) -> float:
         """Read so many pages, and return how many seconds that took."""
         began = self.clock.now
@@ -329,7 +338,9 @@ class Steady(Limited):
     """At least 200 ms from one request to the next, as nginx counts without a burst."""
 
     def is_open(self) -> bool:
-        return not self.times or self.clock.now >= self.times[-1] + 0.2
+        if not self.times:
+            return True
+        return self.clock.now >= self.times[-1] + 0.2
 
 
 class Burst(Limited):
@@ -339,9 +350,11 @@ class Burst(Limited):
         held = 0.0
         last = 0.0
         for time in self.times:
-            held = max(0.0, held - 5 * (time - last)) + 1
+            gone = 5 * (time - last)
+            held = max(0.0, held - gone) + 1
             last = time
-        return held - 5 * (self.clock.now - last) <= 20
+        gone = 5 * (self.clock.now - last)
+        return held - gone <= 20
 
 
 class Windowed(Limited):
@@ -356,7 +369,7 @@ class Second(Limited):
     """Ten in a second, and each refusal asks to wait for one."""
 
     def is_open(self) -> bool:
-        return sum(time > self.clock.now - 1 for time in self.times) < 10
+        return self.answered_since(self.clock.now - 1) < 10
 
 
 class Block(Limited):
@@ -366,7 +379,7 @@ class Block(Limited):
 
     def is_open(self) -> bool:
         now = self.clock.now
-        if now >= self.blocked_until and sum(t > now - 6 for t in self.times) == 30:
+        if now >= self.blocked_until and self.answered_since(now - 6) == 30:
             self.blocked_until = now + 6
         return now >= self.blocked_until
 
@@ -433,7 +446,10 @@ def test_one_request_is_sent_until_one_succeeds(clock: Clock) -> None:
     assert places(traffic, clock) == 4
 
 
-def failed(status: int | None = None, reason: Reason | None = None) -> StreamError:
+def failed(
+    status: int | None = None,
+    reason: Reason | None = None,
+) -> StreamError:
     return StreamError(
         "failed",
         status=status,
@@ -445,6 +461,9 @@ def failed(status: int | None = None, reason: Reason | None = None) -> StreamErr
 NO_CONNECTION = StreamError("failed", actions=Action.END_RUN)
 LATE = failed(reason=Reason.NO_RESPONSE)
 NO_KEY = failed(401)
+NO_PAGE = failed(200, Reason.NOT_A_PAGE)
+UNAVAILABLE = failed(503)
+NOT_FOUND = failed(404)
 NO_REQUEST = StreamError("failed")
 NOT_ALLOWED = StreamError("failed", status=403)
 
@@ -455,17 +474,9 @@ NOT_ALLOWED = StreamError("failed", status=403)
         ([NO_CONNECTION], True, True),
         ([NO_KEY, NO_KEY], True, False),
         ([LATE, LATE], True, False),
-        ([failed(503), NO_REQUEST, failed(503)], True, False),
-        (
-            [
-                failed(503),
-                failed(404),
-                failed(503),
-            ],
-            False,
-            False,
-        ),
-        ([failed(200, Reason.NOT_A_PAGE), LATE], False, False),
+        ([UNAVAILABLE, NO_REQUEST, UNAVAILABLE], True, False),
+        ([UNAVAILABLE, NOT_FOUND, UNAVAILABLE], False, False),
+        ([NO_PAGE, LATE], False, False),
         ([LATE, NOT_ALLOWED, LATE], True, False),
         ([NO_REQUEST, NO_REQUEST], False, False),
     ],
@@ -476,13 +487,23 @@ def test_what_ends_a_run(
     ends: bool,
     ends_after_a_page: bool,
 ) -> None:
-    for has_page, expected in ((False, ends), (True, ends_after_a_page)):
-        traffic = Traffic(Limits())
-        if has_page:
-            page(traffic)
-        *first, last = map(traffic.note_failure, failures)
-        assert not any(first)
-        assert last == expected
+    traffic = Traffic(Limits())
+    assert_last_ends(traffic, failures, ends=ends)
+    traffic = Traffic(Limits())
+    page(traffic)
+    assert_last_ends(traffic, failures, ends=ends_after_a_page)
+
+
+def assert_last_ends(
+    traffic: Traffic,
+    failures: list[StreamError],
+    *,
+    ends: bool,
+) -> None:
+    """Assert whether the last failure ends the run, and that no other does."""
+    *first, last = map(traffic.note_failure, failures)
+    assert not any(first)
+    assert last == ends
 
 
 def test_how_long_requests_are_repeated_before_one_succeeds(clock: Clock) -> None:
@@ -490,11 +511,12 @@ def test_how_long_requests_are_repeated_before_one_succeeds(clock: Clock) -> Non
     for _ in range(2):
         with traffic.turn(Event(), StreamStats()):
             clock.now += 2.5
+    limit = busy(0, Action.WAIT_OUT)
     assert traffic.seconds_left(LATE) == 15
-    assert traffic.seconds_left(busy(0, Action.WAIT_OUT)) == 900
+    assert traffic.seconds_left(limit) == 900
     traffic.note_failure(LATE)
     assert not traffic.seconds_left(LATE), "another stream has tried"
-    assert not traffic.seconds_left(busy(0, Action.WAIT_OUT))
+    assert not traffic.seconds_left(limit)
     page(traffic)
     assert traffic.seconds_left(LATE) == inf
 
