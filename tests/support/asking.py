@@ -8,9 +8,14 @@ from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.sandbox.endpoints import ENDPOINTS
 from tests.support.helpers import Json
 
-HEADERS = {"Authorization": "Bearer sandbox-key", "Content-Type": "application/json"}
-EVER = {"start_time": "2000-01-01T00:00:00Z", "end_time": "2100-01-01T00:00:00Z"}
-
+HEADERS = {
+    "Authorization": "Bearer sandbox-key",
+    "Content-Type": "application/json",
+}
+EVER = {
+    "start_time": "2000-01-01T00:00:00Z",
+    "end_time": "2100-01-01T00:00:00Z",
+}
 
 NOW = "2026-06-01T00:00:00Z"
 """The time of the sandbox's clock in tests that do not run the tap."""
@@ -52,7 +57,9 @@ def page(
     **body: Any,
 ) -> Json:
     """Assert that a request succeeds, and return the page."""
-    cursor = {"limit": limit, "after": after} if after else {"limit": limit}
+    cursor: Json = {"limit": limit}
+    if after:
+        cursor["after"] = after
     response = post(
         sandbox,
         stream,

@@ -3,7 +3,10 @@
 from tests.support.helpers import Json
 
 TEXT: Json = {"type": ["string", "null"]}
-TIME: Json = {**TEXT, "format": "date-time"}
+TIME: Json = {
+    **TEXT,
+    "format": "date-time",
+}
 NUMBER: Json = {"type": ["number", "null"]}
 INTEGER: Json = {"type": ["integer", "null"]}
 FLAG: Json = {"type": ["boolean", "null"]}
@@ -16,4 +19,7 @@ OBJECT: Json = {
 
 def opened(**fields: Json) -> Json:
     """Return the schema of an object with these fields."""
-    return {**OBJECT, "properties": fields}
+    return {
+        **OBJECT,
+        "properties": fields,
+    }

@@ -28,12 +28,15 @@ class Schema:
         **changed: Any,
     ) -> None:
         """Load what a run of the tap wrote, with other settings of the loader."""
-        place = {"sqlalchemy_url": self.postgres.url}
-        place["default_target_schema"] = self.folder.name
+        settings = {
+            "sqlalchemy_url": self.postgres.url,
+            "default_target_schema": self.folder.name,
+            **changed,
+        }
         run_target(
             self.folder,
             "target-postgres",
-            {**place, **changed},
+            settings,
             run.stdout,
         )
 

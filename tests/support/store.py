@@ -28,10 +28,10 @@ class Store:
 
     def __init__(self, *, drains: bool = False) -> None:
         self._drains = drains
-        self.rows: dict[str, Any] = {}
+        self.rows: Json = {}
         self.state: Json = {}
         self.messages: list[Json] = []
-        self._pending: dict[str, Any] = {}
+        self._pending: Json = {}
         self._remaining: int | None = None
 
     def begin(self, killed_after: int | None) -> None:
