@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from os import urandom
 from threading import Event
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -17,12 +16,13 @@ from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.plan import Scope
 from tap_leadintent.replication.protocol import CutError
 from tap_leadintent.replication.run import ReplicationRun
+from tests.support.helpers import Json
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
 
 DAY = 86_400
 
-State = dict[str, Any]
+State = Json
 """What a run leaves to the next one."""
 
 

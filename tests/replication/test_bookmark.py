@@ -102,7 +102,10 @@ def test_a_state_is_one_short_list_that_people_can_read() -> None:
             "schema": "raw",
         },
         planned=2 * DAY,
-        coverage={name: [(DAY, 2 * DAY)] for name in ("date_found", "latest_signal")},
+        coverage={
+            "date_found": [(DAY, 2 * DAY)],
+            "latest_signal": [(DAY, 2 * DAY)],
+        },
         holes={"date_found": [(2 * DAY, 2 * DAY + 60)]},
         caps=Caps(
             100,

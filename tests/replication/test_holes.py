@@ -137,8 +137,12 @@ def test_a_hole_whose_first_page_can_be_read_brings_no_older_signal_back() -> No
     store = Store()
     for number in range(15):
         times = (30 * DAY, (40 + number) * DAY)
-        versions = [Version(time, time) for time in times]
-        api.leads.append(Lead(f"lead-{number:02}", number * DAY, versions))
+        one = Lead(
+            id=f"lead-{number:02}",
+            found_at=number * DAY,
+            versions=[Version(time, time) for time in times],
+        )
+        api.leads.append(one)
     for _ in range(2):
         failed_run(api, store, "what is missing.*: latest_signal")
         assert store.rows == api.visible()
@@ -158,9 +162,14 @@ def test_the_newest_signal_comes_last_after_a_hole_is_filled(
     )
     store = Store()
     for number in range(20):
-        times = (number * DAY, inside, inside + (number + 1) * DAY)
-        versions = [Version(time, time) for time in times]
-        api.leads.append(Lead(f"lead-{number}", number * DAY, versions))
+        found = number * DAY
+        times = (found, inside, inside + found + DAY)
+        one = Lead(
+            id=f"lead-{number}",
+            found_at=found,
+            versions=[Version(time, time) for time in times],
+        )
+        api.leads.append(one)
     failed_run(api, store, "latest_signal from")
     assert store.rows == dict.fromkeys(store.rows, 2)
     api.now = 61 * DAY

@@ -160,7 +160,8 @@ def test_a_crowded_minute_is_read_in_several_windows() -> None:
         YEAR,
         8,
     )
-    assert all(w.records <= 33 * PAGE for w in one.windows if w.seconds > 10)
+    for window in one.windows:
+        assert window.seconds <= 10 or window.records <= 33 * PAGE
 
 
 def test_pages_that_hold_little_do_not_make_chains_long() -> None:
