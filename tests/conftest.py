@@ -101,7 +101,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _HANDLERS = {
-    number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
+    signal.SIGINT: signal.getsignal(signal.SIGINT),
+    signal.SIGTERM: signal.getsignal(signal.SIGTERM),
 }
 
 
@@ -145,7 +146,10 @@ def config(sandbox: Sandbox) -> Json:
     params=[1, 8],
     ids="{} at once".format,
 )
-def concurrency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+def concurrency(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> int:
     """Read one window at a time, and several."""
     monkeypatch.setitem(DEFAULTS, "concurrency", request.param)
     return int(request.param)
