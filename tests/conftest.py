@@ -39,7 +39,7 @@ pytest_plugins = ["tests.support.databases"] if find_spec("meltano") else []
 hypothesis.settings.register_profile(
     "quick",
     deadline=None,
-    max_examples=25,
+    max_examples=20,
 )
 hypothesis.settings.register_profile(
     "thorough",

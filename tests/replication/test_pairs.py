@@ -145,7 +145,7 @@ PAIRS.remove(("capped", "filtered"))
 PAIRS.remove(("capped later", "filtered"))
 PAIRS.remove(("capped", "capped later"))
 
-SEEDS = range(settings().max_examples // 25)
+SEEDS = range(settings().max_examples // 20)
 """More than one in the environment `thorough`, which runs the tests that are marked as
 those with random input."""
 
