@@ -123,6 +123,18 @@ class Question(Window):
     range."""
 
     @property
+    def repeats_window(self) -> bool:
+        """Whether it asks for the interval of its window, in pages of another size."""
+        if not self.about:
+            return False
+        return (self.start, self.end) == (self.about.start, self.about.end)
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether no page is to come."""
+        return self.state is not State.READY
+
+    @property
     def is_open(self) -> bool:
         """Whether its answer is still needed."""
         undecided = {State.DOUBTFUL, State.FAILED}

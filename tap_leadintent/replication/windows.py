@@ -426,15 +426,12 @@ class Windows:
         """Decide what follows from a page of a question, or from its failure."""
         about = question.about
         if about and about.state is State.DOUBTFUL:
-            is_at_end = question.state is not State.READY
-            has_more_records = question.records > about.records
             if question.state is State.FATAL:
                 about.state = State.FATAL
                 about.error = question.error
-            elif self._verdict(about) is Verdict.SINGLE_PAGE:
-                if is_at_end or has_more_records:
-                    self._answer_about_page(question, about)
-            elif is_at_end and not has_more_records:
+            elif question.repeats_window:
+                self._answer_about_page(question, about)
+            elif question.is_at_end and question.records <= about.records:
                 self._caps.note_number(about.records)
             return
         # Of others, one page is enough.
@@ -451,15 +448,17 @@ class Windows:
         about: Window,
     ) -> None:
         """Decide whether a page is the last one, as it says."""
-        question.state = State.READ
         has_more_records = question.records > about.records
-        if question.limit == about.limit:
-            # Otherwise, a record has appeared since.
-            if not has_more_records:
-                self._caps.note_small(about.last)
-        elif has_more_records:
-            self._ask_again(about, about.limit)
+        if not question.is_at_end and not has_more_records:
             return
+        question.state = State.READ
+        if question.limit != about.limit:
+            if has_more_records:
+                # A record may have appeared since, so the first way is tried once more.
+                self._ask_again(about, about.limit)
+                return
+        elif not has_more_records:
+            self._caps.note_small(about.last)
         self._caps.note_checked(about.last)
 
     def _ended(self, window: Window) -> Ended:
