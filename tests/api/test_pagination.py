@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.page import NO_RECORDS, Page
 from tap_leadintent.api.pagination import EmptyPages
-from tap_leadintent.errors import StreamError
+from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.singer.errors import RunError
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import VALID, HurriedTap, only
@@ -245,6 +245,19 @@ def test_a_record_that_begins_the_next_page_again_counts_once() -> None:
         query.fetch(Event(), 0)
         counts.append(query.records)
     assert counts == [3, 5, 6]
+
+
+def test_a_chain_that_begins_again_counts_its_first_record() -> None:
+    """Also if that ended the page before the cursor was refused."""
+    refusal = StreamError("refused", actions=Action.RESTART)
+    pages = [page_before("1", [1]), envelope([1], has_more=False)]
+    first, again = [Page.of(json.dumps(page).encode()) for page in pages]
+    client = mock.Mock(empty_pages=EmptyPages())
+    client.fetch.side_effect = [first, refusal, again]
+    query = Chain(client, {})
+    query.fetch(Event(), 0)
+    query.fetch(Event(), 0)
+    assert query.records == 1
 
 
 def test_empty_pages_are_followed_up_to_a_limit() -> None:
