@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from tap_leadintent import times
 from tap_leadintent.checkup import questions, ranges
+from tap_leadintent.checkup.halving import Part, count_records
 from tap_leadintent.checkup.play import Cost, History, play
 from tap_leadintent.checkup.probe import Found, Probe, TooFewError, UnsettledError
 from tap_leadintent.checkup.report import ESTIMATE, Finding, Report, Volume
 from tap_leadintent.checkup.sampling import (
-    Part,
     Sample,
-    count_records,
     take_samples,
     time_path,
     time_paths,
