@@ -259,3 +259,16 @@ def test_small_pages_that_only_an_empty_one_follows_say_nothing() -> None:
             limit=PAGE,
         )
     assert caps.page == 0
+
+
+def test_pages_that_were_asked_for_in_a_smaller_size_say_nothing() -> None:
+    """A question asks so; otherwise its own size would be taken for the API's."""
+    caps = Caps(PAGE)
+    for total in (74, 111, 148):
+        caps.note_page(
+            total=total,
+            records=37,
+            previous=37,
+            limit=37,
+        )
+    assert caps.limit == PAGE
