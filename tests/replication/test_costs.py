@@ -8,7 +8,16 @@ import pytest
 
 from tap_leadintent.singer.errors import RunError
 from tests.support.helpers import Json
-from tests.support.model import DAY, HOUR, Api, Lead, lead, range_of, steady
+from tests.support.model import (
+    DAY,
+    HOUR,
+    Api,
+    Lead,
+    Version,
+    lead,
+    range_of,
+    steady,
+)
 from tests.support.model_runs import count_requests as count
 from tests.support.model_runs import run
 from tests.support.store import Store
@@ -174,6 +183,31 @@ def test_a_page_that_is_not_full_is_asked_for_again_once(served: int) -> None:
     assert limits[:2] == [[100, 20, 100], [100, 100]]
     if served == 100:
         assert limits[2:] == [[100, 30, 100], [100, 80, 100]]
+    else:
+        # The second page tells enough; then the first way is tried once more.
+        assert limits[3][:4] == [100, 30, 30, 100]
+
+
+def test_a_record_that_appears_meanwhile_does_not_make_a_page_small() -> None:
+    api = OddApi(
+        now=DAY,
+        leads=[],
+        seconds_per_request=10,
+    )
+    store = Store()
+    config = {**FULL, "concurrency": 1, "lookback_days": 0}
+    run(api, store, config)
+    found = api.now
+    api.now += HOUR
+    late = lead(20, found + 20)
+    late.versions = [Version(api.now + 5, found + 20)]
+    api.leads = [*at_once(20, found + 10, first=0), late]
+    api.requests.clear()
+    run(api, store, config)
+    limits = [body["cursor"]["limit"] for body in api.requests]
+    assert limits[:4] == [100, 20, 20, 100]
+    (about, *_) = store.state["bookmarks"]["leads"]["coverage"]
+    assert "page" not in about
 
 
 def _days(body: Json) -> float:
