@@ -1,7 +1,8 @@
 """Reads windows with several threads, for the thread that iterates over their pages.
 
 Each reader thread sends one request after the other. What is read next, and what
-becomes of a window, is decided in `windows.py`, by one thread at a time.
+becomes of a window, is decided in `windows.py`, by one thread at a time. When all of a
+step has been requested, readers that are free begin with the next step.
 """
 
 import zlib
@@ -48,13 +49,14 @@ class WindowPage(NamedTuple, Generic[PageT]):
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class Reader(Generic[PageT]):
-    """Reads the windows of one step."""
+    """Reads the windows of one step after the other."""
 
     api: Api[PageT]
     """Answers the requests."""
 
-    windows: Windows
-    """What to read. The threads use it in turn, by `_changed`."""
+    steps: list[Windows]
+    """What is still to be given. When all of a step has been requested, free readers
+    begin with the next one. The threads use them in turn, by `_changed`."""
 
     at_once: Callable[[], int]
     """Returns how many requests may be sent at once now."""
@@ -65,11 +67,11 @@ class Reader(Generic[PageT]):
     _stopped: Event = field(default_factory=Event, init=False)
     """Set when no page is wanted any more."""
 
-    _assigned: SimpleQueue[Window | None] = field(
+    _assigned: SimpleQueue[tuple[Windows, Window] | None] = field(
         default_factory=SimpleQueue,
         init=False,
     )
-    """What the next free reader requests; None for its end."""
+    """What the next free reader requests, and of which step; None for its end."""
 
     _threads: int = field(default=0, init=False)
     """How many have been started."""
@@ -81,7 +83,7 @@ class Reader(Generic[PageT]):
     """What ends the reading, wherever it has come to."""
 
     def read(self) -> Generator[WindowPage[PageT]]:
-        """Start the threads, and give what they read in order.
+        """Give what is read of the next step in order. Threads end after the last one.
 
         Yields:
             Each page of each window that was read, oldest window first, and a sign for
@@ -93,25 +95,39 @@ class Reader(Generic[PageT]):
             NoThreadError: The system allows no further thread.
         """
         self.api.raise_if_interrupted()
+        windows = self.steps[0]
         try:
             with self._changed:
                 self._assign()
-            while item := self._next():
+            while item := self._next(windows):
                 yield item
-        finally:
-            self._stopped.set()
             with self._changed:
-                for _ in range(self._threads):
-                    self._assigned.put(None)
+                del self.steps[0]
+        finally:
+            has_failed = windows in self.steps
+            if has_failed or not self.steps:
+                self.stop()
 
-    def _next(self) -> WindowPage[PageT] | None:
+    @property
+    def has_stopped(self) -> bool:
+        """Whether it sends no further request."""
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        """Send no further request, and let the threads end."""
+        self._stopped.set()
+        with self._changed:
+            for _ in range(self._threads):
+                self._assigned.put(None)
+
+    def _next(self, windows: Windows) -> WindowPage[PageT] | None:
         """Wait for what comes next in order; None at the end."""
         with self._changed:
-            while front := self.windows.ledger.front:
+            while front := windows.ledger.front:
                 self.api.raise_if_interrupted()
                 if self._error:
                     raise self._error
-                if item := self._take_out(front):
+                if item := self._take_out(windows, front):
                     self._assign()
                     return item
                 if front.state is State.FATAL and front.error:
@@ -119,12 +135,16 @@ class Reader(Generic[PageT]):
                 self._changed.wait(_WAIT_SECONDS)
             return None
 
-    def _take_out(self, front: Window) -> WindowPage[PageT] | None:
+    def _take_out(
+        self,
+        windows: Windows,
+        front: Window,
+    ) -> WindowPage[PageT] | None:
         """Take out the next page of the oldest window, or the window, if it may go."""
         is_settled = front.state in {State.READ, State.LEFT}
         # A list is given as it arrives, as no part of it is read again. With its last
         # page, it counts as complete.
-        is_list = not self.windows.range_name
+        is_list = not windows.range_name
         if not is_settled and not (is_list and front.pages):
             return None
         page: PageT | None = None
@@ -136,7 +156,7 @@ class Reader(Generic[PageT]):
         is_left = front.state is State.LEFT
         is_last = is_settled and not front.pages and not (is_left and page)
         if is_last:
-            self.windows.ledger.take_front()
+            windows.ledger.take_front()
         return WindowPage(
             (front.start, front.end),
             page,
@@ -153,17 +173,32 @@ class Reader(Generic[PageT]):
             return
         allowed = self.at_once()
         while self._busy < allowed:
-            self.windows.readers = min(allowed, MOST_PARTS)
-            is_full = self._waiting_bytes() >= _MAX_BYTES
-            window = self.windows.next(is_full=is_full)
-            if not window:
+            assignment = self._next_assignment(min(allowed, MOST_PARTS))
+            if not assignment:
                 return
+            windows, window = assignment
             if not window.query:
-                self._begin_query(window)
+                self._begin_query(windows, window)
             self._busy += 1
             if self._busy > self._threads:
                 self._start_thread()
-            self._assigned.put(window)
+            self._assigned.put(assignment)
+
+    def _next_assignment(self, readers: int) -> tuple[Windows, Window] | None:
+        """Return what is requested next, and of which step it is; None if nothing is.
+
+        Args:
+            readers: How many readers divide a step among them.
+        """
+        is_full = self._waiting_bytes() >= _MAX_BYTES
+        for windows in self.steps:
+            windows.readers = readers
+            window = windows.next(is_full=is_full)
+            if window:
+                return windows, window
+            if is_full or not windows.is_all_requested:
+                return None
+        return None
 
     def _start_thread(self) -> None:
         try:
@@ -176,43 +211,48 @@ class Reader(Generic[PageT]):
             raise NoThreadError from None
         self._threads += 1
 
-    def _begin_query(self, window: Window) -> None:
+    def _begin_query(
+        self,
+        windows: Windows,
+        window: Window,
+    ) -> None:
         window.query = self.api.query(
-            self.windows.range_name,
+            windows.range_name,
             (window.start, window.end),
             window.limit,
         )
 
     def _waiting_bytes(self) -> int:
         waiting = 0
-        for window in self.windows.ledger:
-            for body, _ in window.pages:
-                waiting += len(body)
+        for windows in self.steps:
+            for window in windows.ledger:
+                for body, _ in window.pages:
+                    waiting += len(body)
         return waiting
 
     def _run(self) -> None:
         """Send requests until no page is wanted any more."""
         while True:
-            window = self._assigned.get()
-            if not window or self._stopped.is_set():
+            assignment = self._assigned.get()
+            if not assignment or self._stopped.is_set():
                 return
-            self._send(window)
+            self._send(*assignment)
 
-    def _send(self, window: Window) -> None:
+    def _send(
+        self,
+        windows: Windows,
+        window: Window,
+    ) -> None:
         try:
             page = window.query.fetch(self._stopped, window.max_retries)
         except BaseException as failure:  # noqa: BLE001 - raised in its place
-            self._note(
-                self.windows.note_failure,
-                window,
-                failure,
-            )
+            self._note(windows.note_failure, window, failure)
         else:
-            self._note(self._keep, window, page)
+            self._note(self._keep, windows, window, page)
 
     def _note(
         self,
-        note: Callable[[Window, Any], None],
+        note: Callable[..., None],
         *arguments: Any,
     ) -> None:
         """Note the outcome of a request, and let the readers go on."""
@@ -227,6 +267,7 @@ class Reader(Generic[PageT]):
 
     def _keep(
         self,
+        windows: Windows,
         window: Window,
         page: PageT,
     ) -> None:
@@ -237,7 +278,7 @@ class Reader(Generic[PageT]):
             else:
                 compressed = zlib.compress(page.body, 1)
                 window.pages.append((compressed, None))
-        self.windows.note_page(
+        windows.note_page(
             window,
             page,
             window.query.records,
@@ -267,13 +308,12 @@ def read_list(
         readers=1,
         now=0,
     )
-    with closing(
-        Reader(
-            api=api,
-            windows=windows,
-            at_once=lambda: 1,
-        ).read()
-    ) as items:
+    reader = Reader(
+        api=api,
+        steps=[windows],
+        at_once=lambda: 1,
+    )
+    with closing(reader.read()) as items:
         for item in items:
             if item.page is not None:
                 yield item.page

@@ -135,6 +135,9 @@ class ReplicationRun(Generic[PageT]):
     _has_read: bool = field(default=False, init=False)
     """Whether a page has arrived."""
 
+    _ahead: dict[str, Reader[PageT]] = field(default_factory=dict, init=False)
+    """By its range, what is read before what comes first has ended."""
+
     def begin(self) -> None:
         """Take what is due to be read again out of the coverage, and save that."""
         bookmark = self.bookmark
@@ -232,20 +235,10 @@ class ReplicationRun(Generic[PageT]):
         range_name: str,
         parts: Sequence[Interval],
     ) -> Iterator[WindowPage[PageT]]:
-        readers, most_pages = self._bounds()
-        windows = Windows(
-            self._step(range_name, parts),
-            caps=self.bookmark.caps,
-            widest=self.widest,
-            readers=readers,
-            now=self.now,
-            most_pages=most_pages,
-        )
-        reader = Reader(
-            api=self.api,
-            windows=windows,
-            at_once=lambda: min(readers, self.at_once()),
-        )
+        reader = self._ahead.pop(range_name, None)
+        if not reader or reader.has_stopped:
+            reader = self._reader(range_name, parts)
+        windows = reader.steps[0]
         begun: Interval | None = None
         try:
             with closing(reader.read()) as items:
@@ -261,6 +254,50 @@ class ReplicationRun(Generic[PageT]):
                 self.bookmark.most_pages = self._most_pages_before
             if density := windows.pages_per_hour():
                 self.bookmark.pages_per_hour[range_name] = density
+
+    def _reader(
+        self,
+        range_name: str,
+        parts: Sequence[Interval],
+    ) -> Reader[PageT]:
+        """Return what reads parts of a range, and with free readers also the next one.
+
+        Only a range of which nothing is covered is begun early, as nothing that is
+        written meanwhile can change what is to be read of it. In a run that may end
+        early, it would take requests from what comes first.
+        """
+        readers, _ = self._bounds()
+        reader = Reader(
+            api=self.api,
+            steps=[self._windows(range_name, parts)],
+            at_once=lambda: min(readers, self.at_once()),
+        )
+        names = self.scope.ranges_to_read
+        following = names[names.index(range_name) + 1 :]
+        may_end_early = self.budget or self._most_pages < MOST_PAGES
+        if not following or may_end_early or self._repeats or readers == 1:
+            return reader
+        name = following[0]
+        if not self.bookmark.coverage.get(name):
+            whole = self._missing(name, (self.scope.start, self._until))
+            reader.steps.append(self._windows(name, whole))
+            self._ahead[name] = reader
+        return reader
+
+    def _windows(
+        self,
+        range_name: str,
+        parts: Sequence[Interval],
+    ) -> Windows:
+        readers, most_pages = self._bounds()
+        return Windows(
+            self._step(range_name, parts),
+            caps=self.bookmark.caps,
+            widest=self.widest,
+            readers=readers,
+            now=self.now,
+            most_pages=most_pages,
+        )
 
     def _step(
         self,
@@ -392,6 +429,9 @@ class ReplicationRun(Generic[PageT]):
         self.bookmark.holes[range_name] = intervals.subtract(holes, last.interval)
         self.unreadable_from = last.start
         self._until = last.start
+        # They would read other ranges up to a later instant than this one.
+        for reader in self._ahead.values():
+            reader.stop()
 
     def newest_completed(self, range_name: str) -> Interval | None:
         """Return the newest interval of a range that this run has read completely.

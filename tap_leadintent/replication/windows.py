@@ -151,6 +151,12 @@ class Windows:
         """Whether a page has arrived."""
         return self._search.has_read
 
+    @property
+    def is_all_requested(self) -> bool:
+        """Whether the last pages are on their way, and nothing has failed."""
+        on_its_way = {State.REQUESTED, State.DOUBTFUL, State.READ}
+        return all(window.state in on_its_way for window in self.ledger)
+
     def _limited(self, pages: int) -> int:
         """Return the pages after which a window is cut that may usually have so many.
 

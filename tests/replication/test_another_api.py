@@ -135,11 +135,14 @@ class Books:
         """Nothing interrupts the run."""
 
 
-def read(
+def read(  # noqa: PLR0913 - the bounds of a run
     library: Library,
     state: State,
     now: int,
     ranges: Sequence[str] = ("came",),
+    *,
+    readers: int = 32,
+    budget: int | None = None,
 ) -> Iterator[int]:
     """Run once, and commit each window into the state."""
     bookmark = Bookmark.read(state.get("coverage", []), page_size=50)
@@ -158,9 +161,10 @@ def read(
         now=now,
         complete_to=lambda: now,
         save=save,
-        readers=32,
+        readers=readers,
         at_once=lambda: 32,
         widest=30 * DAY,
+        budget=budget,
     )
     replication.begin()
     for name in replication.scope.ranges_to_read:
@@ -274,3 +278,72 @@ def test_what_waits_takes_little_memory(*, is_compressible: bool) -> None:
     else:
         # Half of such a random body remains when it is compressed.
         assert library.later < 80
+
+
+SAMPLES = 8
+"""The first requests, which show how dense the books are."""
+
+
+@dataclass
+class AskedInOrder(Library):
+    """It notes by what it is asked, and may wait with what came last."""
+
+    asked: list[str] = field(default_factory=list)
+    patience: float = 0
+    """For how many seconds the newest books wait until it is asked for what was lent.
+    """
+    breaks: str = ""
+    """It fails at all requests by this."""
+    is_asked_for_lent: Event = field(default_factory=Event)
+
+    def get(self, url: str) -> bytes:
+        """Respond, or fail for good."""
+        fields = dict(parse_qsl(url.partition("?")[2]))
+        by = fields["by"]
+        self.asked.append(by)
+        if by == self.breaks:
+            raise LookupError(by)
+        if by == "lent":
+            self.is_asked_for_lent.set()
+        elif len(self.asked) > SAMPLES and int(fields["until"]) == 90 * DAY:
+            self.is_asked_for_lent.wait(self.patience)
+        return super().get(url)
+
+
+def test_free_readers_begin_with_the_next_range() -> None:
+    library = AskedInOrder([*range(0, 90 * DAY, 600)], patience=60)
+    found = [*read(library, {}, 90 * DAY, ("came", "lent"))]
+    assert library.is_asked_for_lent.is_set()
+    assert library.asked != sorted(library.asked)
+    newest = found.index(library.books[-1])
+    assert found[: newest + 1] == sorted(found[: newest + 1])
+    assert {*found[: newest + 1]} == {*library.books}, "in order, as without it"
+    assert library.requests <= 1.5 * 2 * len(library.books) / 50
+
+
+@pytest.mark.parametrize(("readers", "budget"), [(1, None), (32, 5_000)])
+def test_a_range_begins_after_the_last_one(readers: int, budget: int | None) -> None:
+    """With one reader, and in a run that may end before it has read all."""
+    library = AskedInOrder([*range(0, 90 * DAY, 600)])
+    both = ("came", "lent")
+    found = {
+        *read(
+            library,
+            {},
+            90 * DAY,
+            both,
+            readers=readers,
+            budget=budget,
+        )
+    }
+    assert found == {*library.books}
+    assert library.asked == sorted(library.asked)
+
+
+def test_a_range_that_fails_keeps_nothing_of_the_last_one_back() -> None:
+    library = AskedInOrder([*range(0, 90 * DAY, 600)], breaks="lent")
+    state: State = {}
+    found: list[int] = []
+    with pytest.raises(LookupError):
+        found.extend(read(library, state, 90 * DAY, ("came", "lent")))
+    assert {*found} == {*library.books}
