@@ -395,7 +395,8 @@ class Windows:
 
     def _compare(self, window: Window) -> None:
         """Ask for what shows whether the query of a doubtful window is complete."""
-        if self._verdict(window) is Verdict.SINGLE_PAGE:
+        verdict = self._caps.judge(self.range_name, self._ended(window))
+        if verdict is Verdict.SINGLE_PAGE:
             self._ask_again(window, window.last)
             return
         if not self.range_name:
@@ -476,15 +477,13 @@ class Windows:
             limit=window.limit,
         )
 
-    def _verdict(self, window: Window) -> Verdict:
-        return self._caps.judge(self.range_name, self._ended(window))
-
     def _judge(self) -> None:
         """Decide about the windows whose queries have ended."""
         for window in list(self.ledger.of(State.DOUBTFUL)):
-            verdict = self._verdict(window)
+            ended = self._ended(window)
+            verdict = self._caps.judge(self.range_name, ended)
             if verdict is Verdict.COMPLETE:
-                self._caps.note_end(self.range_name, self._ended(window))
+                self._caps.note_end(self.range_name, ended)
                 self._note_read(window)
             elif verdict is Verdict.CAPPED and self._is_short(window):
                 self._note_capped(window)
