@@ -303,9 +303,13 @@ class Caps:
         """
         return [*self._suspects.get(range_name, [])]
 
-    def forget_suspects(self) -> None:
-        """Note that all suspects are read again now."""
-        self._suspects.clear()
+    def forget_suspects(self, range_name: str) -> None:
+        """Note that the suspects of a time range are read again now.
+
+        Args:
+            range_name: The time range.
+        """
+        self._suspects.pop(range_name, None)
 
 
 def _is_round(number: int) -> bool:

@@ -27,7 +27,7 @@ _LONGEST_UNREADABLE = 15 * 60
 
 
 _MOST_REPEATS = 3
-"""How often what seems to be incomplete is read again in a run."""
+"""How often what seems to be incomplete of a range is read again in a run."""
 
 
 class Hole(NamedTuple):
@@ -129,8 +129,8 @@ class ReplicationRun(Generic[PageT]):
     _most_pages_before: int | None = field(default=None, init=False)
     """The same in the bookmark when the run began."""
 
-    _repeats: bool = field(default=False, init=False)
-    """Whether everything has been read once."""
+    _tried: set[str] = field(default_factory=set, init=False)
+    """The ranges that the run has read once."""
 
     _has_read: bool = field(default=False, init=False)
     """Whether a page has arrived."""
@@ -163,35 +163,36 @@ class ReplicationRun(Generic[PageT]):
         """Yield the ranges to read, one after the other.
 
         What the API seems to have ended too early, by what a later query has shown, is
-        read again after everything else.
+        read again after the range that has shown it, and what follows from there on.
         """
-        yield from self.scope.ranges_to_read
-        for _ in range(_MOST_REPEATS):
-            has_suspects = False
-            for range_name in self.scope.ranges_to_read:
-                has_suspects |= self._take_out_suspects(range_name)
-            if not has_suspects:
-                return
-            self.bookmark.caps.forget_suspects()
-            self._repeats = True
+        names = self.scope.ranges_to_read
+        caps = self.bookmark.caps
+        repeats = _MOST_REPEATS * len(names)
+        number = 0
+        while number < len(names):
+            yield names[number]
+            number += 1
+            suspicious = [name for name in names[:number] if caps.suspects(name)]
+            for name in suspicious:
+                self._take_out_suspects(name)
+            if not suspicious or not repeats:
+                continue
+            repeats -= 1
+            number = names.index(suspicious[0])
+            for name in suspicious:
+                caps.forget_suspects(name)
             self.save()
-            yield from self.scope.ranges_to_read
 
-    def _take_out_suspects(self, range_name: str) -> bool:
+    def _take_out_suspects(self, range_name: str) -> None:
         """Take out of the coverage what may not be complete, by what is known now.
 
         Args:
             range_name: The range.
-
-        Returns:
-            Whether there is anything.
         """
-        suspects = self.bookmark.caps.suspects(range_name)
-        for interval in suspects:
+        for interval in self.bookmark.caps.suspects(range_name):
             covered = self.bookmark.coverage.get(range_name, [])
             remaining = intervals.subtract(covered, interval)
             self.bookmark.coverage[range_name] = remaining
-        return bool(suspects)
 
     def read(self, range_name: str) -> Generator[WindowPage[PageT]]:
         """Read what is missing of a range.
@@ -216,6 +217,7 @@ class ReplicationRun(Generic[PageT]):
                 del parts[1:]
             yield from self._read(range_name, parts)
             reached = parts[-1][1]
+        self._tried.add(range_name)
         self._leave_newest(range_name)
 
     def _missing(
@@ -224,7 +226,7 @@ class ReplicationRun(Generic[PageT]):
         requested: Interval,
     ) -> list[Interval]:
         known = self.bookmark.coverage.get(range_name, [])
-        if self._repeats:
+        if range_name in self._tried:
             # Holes are tried once in a run.
             holes = self.bookmark.holes.get(range_name, [])
             known = intervals.union([*known, *holes])
@@ -275,10 +277,10 @@ class ReplicationRun(Generic[PageT]):
         names = self.scope.ranges_to_read
         following = names[names.index(range_name) + 1 :]
         may_end_early = self.budget or self._most_pages < MOST_PAGES
-        if not following or may_end_early or self._repeats or readers == 1:
+        if not following or may_end_early or readers == 1:
             return reader
         name = following[0]
-        if not self.bookmark.coverage.get(name):
+        if name not in self._ahead and not self.bookmark.coverage.get(name):
             whole = self._missing(name, (self.scope.start, self._until))
             reader.steps.append(self._windows(name, whole))
             self._ahead[name] = reader

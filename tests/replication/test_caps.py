@@ -133,8 +133,9 @@ def test_what_ended_at_a_number_before_it_was_known_is_suspect() -> None:
     caps.note_number(333)
     assert caps.suspects("x") == [(0, 9)]
     assert caps.suspects("y") == [(70, 79)]
-    caps.forget_suspects()
+    caps.forget_suspects("x")
     assert caps.suspects("x") == []
+    assert caps.suspects("y") == [(70, 79)]
 
 
 def test_followed_pages_that_are_all_smaller_tell_the_size_to_ask_for() -> None:

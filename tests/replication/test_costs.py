@@ -3,6 +3,7 @@
 import gc
 import tracemalloc
 from dataclasses import dataclass, field
+from math import ceil
 
 import pytest
 
@@ -39,6 +40,8 @@ class OddApi(Api):
     served: int = 0
     """The most records of a page; it reckons with the size that was asked for when it
     says that there is no more. 0 for as many as asked for."""
+    largest: int = 100
+    """The most records of a page; it reckons with them."""
     hours_off: int = 0
     """By how much the times of records are off."""
     bad: frozenset[str] = frozenset()
@@ -57,7 +60,7 @@ class OddApi(Api):
         rows = self._rows(name, start, end, body)
         rows.sort(reverse=self.newest_first)
         rows = rows[: self.cap or None]
-        asked = body["cursor"]["limit"]
+        asked = min(self.largest, body["cursor"]["limit"])
         offset = int(body["cursor"].get("after", 0))
         page = rows[offset:][: self.served or asked]
         if self.bad & {id_ for _, id_, *_ in page}:
@@ -125,6 +128,26 @@ def test_a_quota_of_exactly_a_page_a_night(
     assert first <= 450
     assert max(later) <= 12
     assert "ended after" not in caplog.text
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+@pytest.mark.parametrize("quota", [50, 97, 100, 200])
+@pytest.mark.parametrize("largest", [25, 50, 100])
+def test_quotas_cost_at_most_twice_a_plain_chain(
+    largest: int,
+    quota: int,
+    concurrency: int,
+) -> None:
+    """Their pages are often full, or of one size, as if more had been cut off."""
+    api = OddApi(
+        now=60 * DAY + HOUR,
+        leads=nights(60, quota),
+        largest=largest,
+    )
+    first, *later = loaded(api, {"concurrency": concurrency})
+    plain = ceil(60 * quota / largest)
+    assert first <= 2 * 2 * plain
+    assert later == [2, 2]
 
 
 @pytest.mark.parametrize("older", [10, 3_000])
