@@ -47,6 +47,11 @@ class HistoryPage(NamedTuple):
         """A hash of its records."""
         return hash((self.first, self.records))
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Which records of the history are its first and its last one."""
+        return self.first, self.first + self.records - 1
+
 
 @dataclass
 class History:

@@ -13,6 +13,9 @@ missing. This API returns the seconds at which letters came, all in one page:
     ...         self.letters = json.loads(body)
     ...         self.records = len(self.letters)
     ...         self.fingerprint = hash(body)
+    ...     @property
+    ...     def ends(self):
+    ...         return self.letters[0], self.letters[-1]
     >>> class Query:
     ...     records = 0
     ...     def __init__(self, interval):

@@ -47,6 +47,13 @@ class Page(Protocol):
         """A hash of its records; pages with the same records have the same hash."""
 
     @property
+    def ends(self) -> tuple[int, int]:
+        """Hashes of its first and of its last record, the same in every process.
+
+        They are asked for only if it holds records.
+        """
+
+    @property
     def has_more(self) -> bool:
         """Whether the query has another page."""
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_leadintent.api.page import Page
+from tap_leadintent.api.page import NO_RECORDS, Page
 from tap_leadintent.api.repair import as_utf8
 from tests.support.arbitrary import nested
 
@@ -269,3 +269,16 @@ def test_any_decoded_text_can_be_encoded(value: Any) -> None:
         allow_nan=False,
         default=float,
     ).encode()
+
+
+def test_the_ends_of_a_page_are_the_same_in_each_process() -> None:
+    page = Page.of(
+        b'{"data": [{"id": "a"}, {"id": "b"}, {"id": "a"}], '
+        b'"cursor": {"has_more": false}}'
+    )
+    assert page.ends == (0x85E59075, 0x85E59075)
+    shorter = Page.of(
+        b'{"data": [{"id": "a"}, {"id": "b"}], "cursor": {"has_more": false}}'
+    )
+    assert shorter.ends == (0x85E59075, 0x695D3320)
+    assert Page.of(NO_RECORDS).ends == (0, 0)

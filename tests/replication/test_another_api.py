@@ -46,6 +46,10 @@ class BookPage:
         return hash(tuple(self.books))
 
     @property
+    def ends(self) -> tuple[int, int]:
+        return self.books[0], self.books[-1]
+
+    @property
     def has_more(self) -> bool:
         pages: int = json.loads(self.body)["pages"]
         return pages > self.number

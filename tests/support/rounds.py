@@ -171,6 +171,7 @@ class Page(NamedTuple):
     has_more: bool
     fingerprint: int
     body: bytes = b""
+    ends: tuple[int, int] = (0, 0)
 
 
 @dataclass(eq=False)
