@@ -10,13 +10,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from tap_leadintent.findings import Finding, Findings
-from tap_leadintent.times import field_at, format_instant, time_at, utc_timestamp
+from tap_leadintent.times import (
+    EARLIEST,
+    LATEST,
+    field_at,
+    format_instant,
+    time_at,
+    utc_timestamp,
+)
 
 Paths = Mapping[str, Sequence[str]]
 """For the name of a request field, the path of the record's field that it restricts."""
 
 _Filter: TypeAlias = tuple[str, Sequence[str], set[str]]
 """The name of a filter, the path of its field, and the values that it lets through."""
+
+_FAR = 2 * 86_400
+"""Seconds beyond an interval that an API may return that uses another time zone and
+whole days."""
 
 
 class Contradictions:
@@ -35,6 +46,8 @@ class Contradictions:
             filtered_fields: The filters that records can be compared with.
             filters: The request fields that the setting `filters` holds.
         """
+        self.far_outside: set[str] = set()
+        """The time ranges of which a record lies far outside what was requested."""
         self._time_fields = time_fields
         self._filters: list[_Filter] = []
         for name, path in filtered_fields.items():
@@ -47,7 +60,7 @@ class Contradictions:
 
     def check(
         self,
-        records: Iterable[dict[str, Any]],
+        records: Sequence[dict[str, Any]],
         range_name: str,
         interval: tuple[int, int],
         findings: Findings,
@@ -64,8 +77,13 @@ class Contradictions:
             if _has_other_value(records, path, accepted):
                 findings.note(Finding.OUTSIDE_FILTER, [name])
         path = self._time_fields.get(range_name, ())
-        if path and _has_other_time(records, path, interval):
-            findings.note(Finding.OUTSIDE_RANGE, [range_name])
+        if not path or not _has_other_time(records, path, interval):
+            return
+        findings.note(Finding.OUTSIDE_RANGE, [range_name])
+        start, end = interval
+        near = (max(EARLIEST, start - _FAR), min(LATEST, end + _FAR))
+        if _has_other_time(records, path, near):
+            self.far_outside.add(range_name)
 
 
 def _has_other_value(

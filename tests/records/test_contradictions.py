@@ -50,6 +50,27 @@ def test_a_time_outside_the_requested_range(time: str | None, count: int) -> Non
     assert warnings(records, "date_found") == 0, "no field shows when it was found"
 
 
+@pytest.mark.parametrize(
+    ("time", "is_far"),
+    [
+        ("1970-01-04T00:00:00Z", False),
+        ("1969-12-30T00:00:00Z", False),
+        ("1970-01-04T00:00:01Z", True),
+        ("1969-12-29T23:59:59Z", True),
+    ],
+)
+def test_what_another_time_zone_does_not_explain_lies_far_outside(
+    time: str,
+    *,
+    is_far: bool,
+) -> None:
+    check = Contradictions(TIME, SHEET, {})
+    records = [{"signal": {"observed_at": time}}]
+    for name in ("date_found", "latest_signal"):
+        check.check(records, name, FIRST_DAY, mock.Mock())
+    assert check.far_outside == ({"latest_signal"} if is_far else set())
+
+
 def test_a_record_outside_a_filter() -> None:
     records = [
         {
