@@ -18,6 +18,7 @@ from typing import Any, Self
 import msgspec
 
 from tap_leadintent.replication.caps import Caps
+from tap_leadintent.replication.ignored import Seen
 from tap_leadintent.replication.intervals import (
     Coverage,
     Interval,
@@ -40,6 +41,12 @@ class _Interval(msgspec.Struct):
     end: str = msgspec.field(name="to")
     hole: bool = False
     settled: bool = False
+
+
+class _Seen(msgspec.Struct):
+    ends: tuple[int, int]
+    start: str = msgspec.field(name="from")
+    end: str = msgspec.field(name="to")
 
 
 @dataclass
@@ -80,6 +87,10 @@ class Bookmark:
 
     caps: Caps = field(default_factory=lambda: Caps(0))
     """What the queries of the stream have shown."""
+
+    seen: dict[str, Seen] = field(default_factory=dict)
+    """For each range, what the pages of a window began and ended with. If a window that
+    lies far from it does so, too, the API may have begun to ignore the range."""
 
     problem: str | None = None
     """Why the state cannot be used, so that the stream is read from scratch; else None.
@@ -156,6 +167,10 @@ class Bookmark:
         if "pages_per_hour" in first:
             density = first["pages_per_hour"]
             self.pages_per_hour = msgspec.convert(density, dict[str, int])
+        seen = msgspec.convert(first.get("seen", {}), dict[str, _Seen])
+        for name, each in seen.items():
+            window = (parse_instant(each.start), parse_instant(each.end))
+            self.seen[name] = Seen(*each.ends, window)
         if "range" not in first:
             numbers = first.get("caps", [])
             page = first.get("page", 0)
@@ -282,11 +297,15 @@ class Bookmark:
         about |= self.place
         if self.most_pages is not None:
             about["pages"] = self.most_pages
+        seen: RawEntry = {}
+        for name, each in self.seen.items():
+            seen[name] = _seen_entry(each)
         figures = {
             "pages_per_hour": self.pages_per_hour,
             "caps": self.caps.numbers,
             "page": self.caps.page,
             "whole": self.caps.whole,
+            "seen": seen,
         }
         for name, figure in figures.items():
             if figure:
@@ -319,6 +338,15 @@ def _entry(
     start, end = interval
     return {
         "range": name,
+        "from": format_instant(start),
+        "to": format_instant(end),
+    }
+
+
+def _seen_entry(seen: Seen) -> RawEntry:
+    start, end = seen.window
+    return {
+        "ends": [seen.first, seen.last],
         "from": format_instant(start),
         "to": format_instant(end),
     }

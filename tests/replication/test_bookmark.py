@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.caps import Caps
+from tap_leadintent.replication.ignored import Seen
 from tap_leadintent.replication.intervals import Coverage, union
 from tests.support.helpers import Json
 
@@ -70,6 +71,14 @@ def intervals(drawn: list[tuple[str, int, int]]) -> Coverage:
     ),
     page=st.integers(0, 9),
     whole=st.integers(0, 9),
+    seen=st.dictionaries(
+        st.sampled_from("ab"),
+        st.tuples(
+            st.integers(0, 2**32 - 1),
+            st.integers(0, 2**32 - 1),
+            st.tuples(st.integers(0, 99), st.integers(100, 199)),
+        ),
+    ),
 )
 def test_a_state_is_read_back_as_it_was_written(  # noqa: PLR0913, PLR0917
     covered: list[tuple[str, int, int]],
@@ -79,6 +88,7 @@ def test_a_state_is_read_back_as_it_was_written(  # noqa: PLR0913, PLR0917
     numbers: list[int],
     page: int,
     whole: int,
+    seen: dict[str, tuple[int, int, tuple[int, int]]],
 ) -> None:
     bookmark = Bookmark(
         place=PLACE,
@@ -87,6 +97,7 @@ def test_a_state_is_read_back_as_it_was_written(  # noqa: PLR0913, PLR0917
         holes=intervals(left),
         most_pages=pages,
         caps=Caps(100, numbers, page, whole),
+        seen={name: Seen(*each) for name, each in seen.items()},
     )
     state = json.loads(json.dumps(bookmark.to_state()))
     again = Bookmark.read(state, 100)
@@ -113,6 +124,7 @@ def test_a_state_is_one_short_list_that_people_can_read() -> None:
             page=50,
             whole=49,
         ),
+        seen={"date_found": Seen(7, 2**32 - 1, (DAY, 2 * DAY))},
     )
     state = bookmark.to_state()
     hole = {
@@ -129,12 +141,19 @@ def test_a_state_is_one_short_list_that_people_can_read() -> None:
             "caps": [500],
             "page": 50,
             "whole": 49,
+            "seen": {
+                "date_found": {
+                    "ends": [7, 2**32 - 1],
+                    "from": "1970-01-02T00:00:00Z",
+                    "to": "1970-01-03T00:00:00Z",
+                },
+            },
         },
         entry(),
         entry(range="latest_signal"),
         entry(**hole),
     ]
-    assert len(json.dumps(state[:3])) < 400
+    assert len(json.dumps(state[:3])) < 520
 
 
 def test_a_bookmark_of_a_new_stream_is_empty() -> None:
@@ -285,6 +304,10 @@ def test_an_earlier_list_without_a_source_belongs_to_any_place() -> None:
         ([{"planned": 5}], "str"),
         ([{"planned": "x"}], "x"),
         ([{"pages": "many"}], "int"),
+        ([{"seen": []}], "object"),
+        ([{"seen": {"date_found": entry(ends=["x", 5])}}], "int"),
+        ([{"seen": {"date_found": entry(ends=[5])}}], "length"),
+        ([{"seen": {"date_found": entry(ends=[5, 5], to="x")}}], "x"),
     ],
     ids=str,
 )

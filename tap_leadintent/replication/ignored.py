@@ -1,0 +1,248 @@
+"""Notices that the API has begun to ignore a time range that it has obeyed before.
+
+An API that ignores a range, or one of its bounds, answers each window with the same
+list. So if two windows that lie far apart begin or end with the same record, it may
+ignore the range. The two are mostly read by different runs, so the state keeps what one
+window began and ended with. Only if there is a doubt, the API is asked for times that
+cannot have any records. Some records may come for these from an API that obeys ranges,
+such as those without a time; then more come for the last weeks.
+
+Within a run, `rounding.py` compares the windows, which it asks about at once.
+"""
+
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Generic, NamedTuple
+
+from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.plan import DAY
+from tap_leadintent.replication.protocol import Api, CutError, PageT, Query
+
+_FAR = DAY
+"""Windows that lie no further apart may return one record, if the API reads ranges as
+whole days."""
+
+
+def impossible_intervals(now: int) -> list[Interval]:
+    """Return two intervals that hold no records, however the API reads times.
+
+    Nothing is older than the first second of 1970, or newer than a year from now. An
+    API that returns records for these ignores the range, or one of its bounds.
+
+    Args:
+        now: When the run began, in UTC seconds since 1970.
+    """
+    later = now + 365 * DAY
+    return [(0, 1), (later, later + 1)]
+
+
+class Seen(NamedTuple):
+    """What the pages of a window began and ended with."""
+
+    first: int
+    """The hash of the first record of its first page."""
+    last: int
+    """The hash of the last record of its last page."""
+    window: Interval
+
+    def resembles(self, other: "Seen") -> bool:
+        """Return whether another window has begun or ended with the same record."""
+        return self.first == other.first or self.last == other.last
+
+    def is_far_from(self, other: "Seen") -> bool:
+        """Return whether an honest API returns no record for this window and the other.
+
+        A record whose time has changed may come in both all the same.
+        """
+        start, end = self.window
+        other_start, other_end = other.window
+        gap = max(start - other_end, other_start - end)
+        return gap > _FAR
+
+
+@dataclass
+class _Range:
+    """What the windows of a run have shown of one range."""
+
+    newest: Seen | None = None
+    """That of the newest window that has records."""
+
+    resembles: bool = False
+    """Whether a window has begun or ended like the remembered one."""
+
+    is_doubtful: bool = False
+    """Whether one of these windows lies far from the remembered one."""
+
+    is_obeyed: bool = False
+    """Whether the API has been asked, and does not ignore the range."""
+
+
+@dataclass(repr=False)
+class Watch(Generic[PageT]):
+    """Compares the windows of a run with what earlier runs have seen."""
+
+    remembered: dict[str, Seen]
+    """For each range, what a window of an earlier run has shown."""
+
+    _ranges: dict[str, _Range] = field(default_factory=dict)
+
+    _first: PageT | None = None
+    """The first page with records of the window that is emitted now."""
+
+    _last: PageT | None = None
+    """The last one that has arrived."""
+
+    def note(
+        self,
+        range_name: str,
+        window: Interval,
+        page: PageT | None,
+        *,
+        is_last: bool,
+    ) -> None:
+        """Note a page of a window, or that nothing more comes of it.
+
+        Args:
+            range_name: The range of the window.
+            window: The window.
+            page: The page; None if the window was left.
+            is_last: Whether nothing more comes of the window.
+        """
+        if page is not None and page.records:
+            if self._first is None:
+                self._first = page
+            self._last = page
+        if not is_last:
+            return
+        if self._first is not None and self._last is not None:
+            first, _ = self._first.ends
+            _, last = self._last.ends
+            self._compare(range_name, Seen(first, last, window))
+        self._first = None
+        self._last = None
+
+    def _of(self, range_name: str) -> _Range:
+        return self._ranges.setdefault(range_name, _Range())
+
+    def _compare(self, range_name: str, seen: Seen) -> None:
+        """Compare a window with the remembered one."""
+        known = self._of(range_name)
+        if not known.newest or seen.window >= known.newest.window:
+            known.newest = seen
+        before = self.remembered.get(range_name)
+        if not before or not before.resembles(seen):
+            return
+        known.resembles = True
+        known.is_doubtful |= before.is_far_from(seen)
+
+    def note_obeyed(self, range_name: str) -> None:
+        """Note that the API has been asked, and does not ignore a range."""
+        self._of(range_name).is_obeyed = True
+
+    def is_doubtful(
+        self,
+        range_name: str,
+        *,
+        has_sign: bool,
+    ) -> bool:
+        """Return whether the API may ignore a range, and has not been asked yet.
+
+        Args:
+            range_name: A range that the run has read.
+            has_sign: Whether anything else is a sign of that.
+        """
+        known = self._of(range_name)
+        may_be_ignored = has_sign or known.is_doubtful
+        return may_be_ignored and not known.is_obeyed
+
+    def note_ignored(self, range_name: str, now: int) -> None:
+        """Note that the API ignores a range.
+
+        Each later run whose windows begin or end with the same records asks again.
+
+        Args:
+            range_name: A range that the run has read.
+            now: When the run began, in UTC seconds since 1970.
+        """
+        newest = self._of(range_name).newest
+        if newest:
+            # A list that ignores the range is returned for such a time, too.
+            impossible = impossible_intervals(now)[0]
+            self.remembered[range_name] = newest._replace(window=impossible)
+
+    def remember(self, range_name: str) -> None:
+        """Choose what the next run compares its windows with.
+
+        A window that this run has seen again stays, so that it becomes old enough to
+        prove something, also if runs follow each other soon.
+
+        Args:
+            range_name: A range that the run has read.
+        """
+        known = self._of(range_name)
+        if not known.newest:
+            return
+        if not known.resembles or known.is_obeyed:
+            self.remembered[range_name] = known.newest
+
+
+class HasRecords(Exception, Generic[PageT]):  # noqa: N818 - it is no failure
+    """A query has returned a record, which is enough."""
+
+    def __init__(self, page: PageT) -> None:
+        """Keep the page.
+
+        Args:
+            page: Its first page with records.
+        """
+        super().__init__()
+        self.page = page
+
+
+@dataclass(frozen=True)
+class _UntilRecords(Generic[PageT]):
+    """A query that ends with its first page with records."""
+
+    query: Query[PageT]
+
+    @property
+    def records(self) -> int:
+        """How many records it has returned so far."""
+        return self.query.records
+
+    def fetch(self, stopped: Event, max_retries: float) -> PageT:
+        """Request the next page; see `protocol.Query`."""
+        try:
+            page = self.query.fetch(stopped, max_retries)
+        except CutError:
+            raise
+        except Exception as error:  # noqa: BLE001 - it says nothing about the range
+            raise CutError(error) from None
+        if page.records:
+            raise HasRecords(page)
+        return page
+
+
+@dataclass(frozen=True)
+class QuestionApi(Generic[PageT]):
+    """The API, when it is asked whether there are any records."""
+
+    api: Api[PageT]
+
+    def query(
+        self,
+        range_name: str,
+        interval: Interval,
+        limit: int,
+    ) -> Query[PageT]:
+        """Begin a query; see `protocol.Api`."""
+        query = self.api.query(range_name, interval, limit)
+        return _UntilRecords(query)
+
+    def parse(self, body: bytes) -> PageT:
+        """Return the page of a body; see `protocol.Api`."""
+        return self.api.parse(body)
+
+    def raise_if_interrupted(self) -> None:
+        """Raise an exception if the run is to end."""
+        self.api.raise_if_interrupted()
