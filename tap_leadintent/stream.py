@@ -197,8 +197,13 @@ class LeadIntentStream(RunStream):
             # A request asks for the window and the overlap.
             widest=max(1, self.settings.window - OVERLAP_SECONDS),
             may_be_too_new=_may_be_too_new,
+            has_strays=self._has_strays,
             budget=self.run_context.traffic.budget,
         )
+
+    def _has_strays(self, range_name: str) -> bool:
+        """Return whether a record lies far outside what was requested of a range."""
+        return range_name in self._page_shaper.contradictions.far_outside
 
     @override
     def may_delete_others(self, records: int) -> bool:

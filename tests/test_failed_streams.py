@@ -203,3 +203,24 @@ def test_a_deeply_nested_record_is_written(
     sandbox.insert("custom_signals", '{"name": ' + '{"x":' * 490 + "1" + "}" * 491)
     written = tap(config).succeeded().records("custom_signals")
     assert any("x" in (row["additional_properties"] or {})["name"] for row in written)
+
+
+def test_a_range_that_the_api_begins_to_ignore_ends_the_stream(
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+) -> None:
+    # So that the second run reads one window of each range.
+    config["lookback_days"] = 0
+    catalog = only("leads", "signal_agents")
+    before = tap(config, catalog=catalog).succeeded()
+    sandbox.advance(8)
+    sandbox.faults({"kind": "ignored_range"})
+    run = tap(config, catalog=catalog, state=before.state)
+    line = run.failed()
+    assert line.startswith(
+        "1 of 2 streams failed: leads: load the stream completely in each run, as the "
+        "API ignores its time range: see Another replication method in docs/recipes.md"
+    )
+    assert ids_of(run.records("leads")) == ids_of(before.records("leads"))
+    assert run.records("signal_agents")

@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple
 
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.plan import DAY
-from tap_leadintent.replication.protocol import Api, CutError, PageT, Query
+from tap_leadintent.replication.protocol import Api, Page, PageT
 
 _FAR = DAY
 """Windows that lie no further apart may return one record, if the API reads ranges as
@@ -186,63 +186,57 @@ class Watch(Generic[PageT]):
             self.remembered[range_name] = known.newest
 
 
-class HasRecords(Exception, Generic[PageT]):  # noqa: N818 - it is no failure
-    """A query has returned a record, which is enough."""
+def is_range_obeyed(
+    api: Api[Page],
+    range_name: str,
+    *,
+    now: int,
+    widest: int,
+    limit: int,
+) -> bool | None:
+    """Ask the API for times that cannot have any records.
 
-    def __init__(self, page: PageT) -> None:
-        """Keep the page.
+    Args:
+        api: The endpoint.
+        range_name: The range.
+        now: When the run began, in UTC seconds since 1970.
+        widest: The most seconds of a window.
+        limit: How many records a page to ask for.
 
-        Args:
-            page: Its first page with records.
-        """
-        super().__init__()
-        self.page = page
-
-
-@dataclass(frozen=True)
-class _UntilRecords(Generic[PageT]):
-    """A query that ends with its first page with records."""
-
-    query: Query[PageT]
-
-    @property
-    def records(self) -> int:
-        """How many records it has returned so far."""
-        return self.query.records
-
-    def fetch(self, stopped: Event, max_retries: float) -> PageT:
-        """Request the next page; see `protocol.Query`."""
-        try:
-            page = self.query.fetch(stopped, max_retries)
-        except CutError:
-            raise
-        except Exception as error:  # noqa: BLE001 - it says nothing about the range
-            raise CutError(error) from None
-        if page.records:
-            raise HasRecords(page)
-        return page
+    Returns:
+        Whether it obeys the range; None if it has not answered.
+    """
+    answers: list[int] = []
+    for interval in impossible_intervals(now):
+        records = _first_records(api, range_name, interval, limit)
+        if records is not None:
+            answers.append(records)
+    if not answers:
+        return None
+    most = max(answers)
+    if not most:
+        return True
+    last_weeks = (now - widest, now)
+    usual = _first_records(api, range_name, last_weeks, limit)
+    if usual is None:
+        return None
+    return usual > most
 
 
-@dataclass(frozen=True)
-class QuestionApi(Generic[PageT]):
-    """The API, when it is asked whether there are any records."""
+def _first_records(
+    api: Api[Page],
+    range_name: str,
+    interval: Interval,
+    limit: int,
+) -> int | None:
+    """Return how many records the first page of an interval holds.
 
-    api: Api[PageT]
-
-    def query(
-        self,
-        range_name: str,
-        interval: Interval,
-        limit: int,
-    ) -> Query[PageT]:
-        """Begin a query; see `protocol.Api`."""
-        query = self.api.query(range_name, interval, limit)
-        return _UntilRecords(query)
-
-    def parse(self, body: bytes) -> PageT:
-        """Return the page of a body; see `protocol.Api`."""
-        return self.api.parse(body)
-
-    def raise_if_interrupted(self) -> None:
-        """Raise an exception if the run is to end."""
-        self.api.raise_if_interrupted()
+    Returns:
+        The number; None if the page cannot be read, which says nothing about the range.
+    """
+    query = api.query(range_name, interval, limit)
+    try:
+        page = query.fetch(Event(), 0)
+    except Exception:  # noqa: BLE001 - of any kind
+        return None
+    return page.records

@@ -1,7 +1,8 @@
 """Learns whether the API rounds a time range, or ignores it."""
 
+from tap_leadintent.replication.ignored import impossible_intervals
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.replication.ledger import Ledger, Question, Window
+from tap_leadintent.replication.ledger import Ledger, Question, State, Window
 from tap_leadintent.replication.plan import DAY
 from tap_leadintent.replication.protocol import OVERLAP_SECONDS
 
@@ -28,12 +29,23 @@ class Rounding:
         """
         self._ledger = ledger
         self._now = now
-        self._has_asked = False
+        self._questions: list[Question] = []
         self.shortest = _SHORTEST
         """Seconds of the shortest window that is cut because it is long or capped.
         Shorter ones would not help, or be read twice in great part, as windows overlap.
         """
         self._first_pages: dict[int, Interval] = {}
+
+    @property
+    def is_obeyed(self) -> bool:
+        """Whether the API was asked, and has returned no record for impossible times.
+
+        A range that is ignored raises an error instead.
+        """
+        for question in self._questions:
+            if question.state is State.READ and not question.error:
+                return True
+        return False
 
     def note_first_page(
         self,
@@ -54,18 +66,15 @@ class Rounding:
         gap = max(start - window.end, window.start - end)
         if gap <= OVERLAP_SECONDS:
             return
-        if not self._has_asked:
-            self._has_asked = True
-            # Nothing is older than the first second of 1970, or newer than a year from
-            # now. An API that returns records for these ignores the range.
-            later = self._now + 365 * DAY
-            for instant in (0, later):
+        if not self._questions:
+            for asked_start, asked_end in impossible_intervals(self._now):
                 question = Question(
-                    instant,
-                    instant + 1,
+                    asked_start,
+                    asked_end,
                     max_retries=1,
                 )
-                self._ledger.questions.append(question)
+                self._questions.append(question)
+            self._ledger.questions += self._questions
         both = gap + window.seconds + end - start
         self.shortest = max(self.shortest, _round_up(both))
 

@@ -12,9 +12,10 @@ from typing import Generic, NamedTuple
 
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.ignored import Watch, is_range_obeyed
 from tap_leadintent.replication.intervals import Coverage, Interval
 from tap_leadintent.replication.plan import DAY, Scope, Step, without_due
-from tap_leadintent.replication.protocol import Api, PageT
+from tap_leadintent.replication.protocol import Api, IgnoredRangeError, PageT
 from tap_leadintent.replication.reader import Reader, WindowPage
 from tap_leadintent.replication.windows import MOST_PAGES, PAGES, Windows
 
@@ -91,6 +92,10 @@ class ReplicationRun(Generic[PageT]):
     may_be_too_new: Callable[[BaseException | None], bool] = bool
     """Whether an error may mean that the API cannot return the newest minutes yet."""
 
+    has_strays: Callable[[str], bool] = lambda _: False
+    """Returns whether the run has read a record of a range that lies far outside the
+    interval that was requested."""
+
     budget: int | None = None
     """The most requests of the run, if they are bounded."""
 
@@ -137,6 +142,13 @@ class ReplicationRun(Generic[PageT]):
 
     _ahead: dict[str, Reader[PageT]] = field(default_factory=dict, init=False)
     """By its range, what is read before what comes first has ended."""
+
+    _watch: Watch[PageT] = field(init=False)
+    """Compares what was read with what earlier runs have seen."""
+
+    def __post_init__(self) -> None:
+        """Compare with what the bookmark has kept."""
+        self._watch = Watch(self.bookmark.seen)
 
     def begin(self) -> None:
         """Take what is due to be read again out of the coverage, and save that."""
@@ -205,6 +217,7 @@ class ReplicationRun(Generic[PageT]):
 
         Raises:
             Exception: The range cannot be read.
+            IgnoredRangeError: All of it has been read, but the API ignores the range.
         """
         is_first = range_name == self.scope.ranges[0]
         if not is_first:
@@ -219,6 +232,7 @@ class ReplicationRun(Generic[PageT]):
             reached = parts[-1][1]
         self._tried.add(range_name)
         self._leave_newest(range_name)
+        self._raise_if_ignored(range_name)
 
     def _missing(
         self,
@@ -248,9 +262,17 @@ class ReplicationRun(Generic[PageT]):
                     if item.page is not None and item.window != begun:
                         begun = item.window
                         self._take_out_later(range_name, item.window)
+                    self._watch.note(
+                        range_name,
+                        item.window,
+                        item.page,
+                        is_last=item.is_last,
+                    )
                     yield item
         finally:
             self._has_read |= windows.has_read
+            if windows.rounding.is_obeyed:
+                self._watch.note_obeyed(range_name)
             if not self._has_read:
                 # An API that returns nothing does not ask for shorter windows.
                 self.bookmark.most_pages = self._most_pages_before
@@ -300,6 +322,32 @@ class ReplicationRun(Generic[PageT]):
             now=self.now,
             most_pages=most_pages,
         )
+
+    def _raise_if_ignored(self, range_name: str) -> None:
+        """Ask whether the API ignores a range, if there is any sign of it.
+
+        Args:
+            range_name: A range whose rows have been written.
+
+        Raises:
+            IgnoredRangeError: It does.
+        """
+        has_strays = self.has_strays(range_name)
+        if self._watch.is_doubtful(range_name, has_sign=has_strays):
+            is_obeyed = is_range_obeyed(
+                self.api,
+                range_name,
+                now=self.now,
+                widest=self.widest,
+                limit=self.bookmark.caps.limit,
+            )
+            if is_obeyed is False:
+                self._watch.note_ignored(range_name, self.now)
+                self.save()
+                raise IgnoredRangeError(range_name)
+            if is_obeyed:
+                self._watch.note_obeyed(range_name)
+        self._watch.remember(range_name)
 
     def _step(
         self,
