@@ -1,12 +1,19 @@
 """Singer tap for the buying-intent leads and monitored accounts API.
 
-How one page goes through the package: `replication/run.py` has planned what to read.
-A thread of `replication/reader.py` asks `api/endpoint.py` for an interval of a time
-range; `api/chain.py` and `api/pagination.py` follow the cursor. `api/http.py` sends the
-request as soon as `api/traffic.py` allows it. `api/clock.py` notes the server's time,
-`api/page.py` decodes everything except the records, and `api/siblings.py` compares that
-with other pages. `replication/reader.py` keeps the page until its window has been read.
-`replication/windows.py` decides whether the window is cut, and what is read next.
+How a run comes to a page: `singer/tap.py` is the command line. It creates the tap
+(`tap.py`) with its streams, and calls `sync_all`. `run.py` then syncs one stream after
+the other. The SDK's `Stream.sync` calls the loop in `singer/stream.py`, and that calls
+`get_records` in `stream.py`. This asks `replication/run.py`, which has planned by
+`replication/plan.py` what to read.
+
+How one page goes through the package: a thread of `replication/reader.py` asks
+`api/endpoint.py` for an interval of a time range; `api/chain.py` and
+`api/pagination.py` follow the cursor. `api/http.py` sends the request, by
+`api/session.py`, as soon as `api/traffic.py` allows it. `api/clock.py` notes the
+server's time, `api/page.py` decodes everything except the records, and
+`api/siblings.py` compares that with other pages. `replication/reader.py` keeps the page
+until its window has been read. `replication/windows.py` decides whether the window is
+cut, and what is read next.
 
 The main thread emits the records in the order of time. `stream.py` takes the page from
 `replication/run.py`. `records/pages.py` decodes its records, compares them with the
@@ -20,16 +27,24 @@ as covered, in `replication/bookmark.py`.
 How one failure goes through it: `api/http.py` gets no page. `api/explanations.py` makes
 a `StreamError` of that, by the tables in `api/failures.py`. `api/retries.py` decides
 whether the request is sent again, and `api/traffic.py` for how long all requests wait.
-If not, `api/chain.py` begins the chain again, `replication/search.py` cuts the window
-or leaves it as a hole, or the error ends the stream. `run.py` logs it, reads the other
-streams, and raises a `RunError`, whose text `singer/tap.py` logs as the last line.
+If it is not sent again, and if the API may have refused the cursor, `api/chain.py`
+begins the chain again. Otherwise `api/endpoint.py` says whether a part of the interval
+may succeed (`CutError`). If so, `replication/search.py` cuts the window, and in the end
+leaves it as a hole: the stream goes on, and when everything else has been read,
+`stream.py` raises the error that `holes.py` describes. If not, the error ends the
+stream at once. `run.py` logs it, reads the other streams, and raises a `RunError`,
+whose text `singer/tap.py` logs as the last line.
 
-How a setting goes through it: `singer/files.py` reads it, and `config/validation.py`
-checks it. `config/settings.py` parses it; `config/scope.py` makes the time to read from
-`start_date`, `end_date` and `lookback_days`, which `replication/run.py` reads.
+How a setting goes through it: `singer/files.py` reads it, `singer/tap.py` has it
+checked (`singer/checks.py`, `config/validation.py`), and `tap.py` has it parsed
+(`config/settings.py`). From `start_date`, `end_date` and `lookback_days`,
+`config/scope.py` makes the `Scope` that `replication/run.py` reads. The window that
+begins at `start_date` is written into a request by `api/endpoint.py`.
 
-How a state goes through it: `singer/files.py` reads the file, and `stream_state.py` and
-`replication/bookmark.py` the part of a stream. `state_checks.py` refuses the state of
-another place. `replication/plan.py` says what of it is due to be read again. For each
-STATE, which `singer/stream.py` writes, `stream.py` returns what is covered.
+How a state goes through it: `singer/files.py` reads the file, the SDK gives each stream
+its part, and `stream_state.py` and `replication/bookmark.py` read that.
+`state_checks.py` refuses the state of another place. `replication/plan.py` says what of
+it is due to be read again, and `replication/run.py` takes that out, and adds each
+window whose rows have been written. For each STATE, which `singer/stream.py` writes,
+`stream.py` returns what is covered.
 """
