@@ -1,8 +1,10 @@
-"""Decides when a request may be sent, and whether a failed one is sent again.
+"""Decides when a request may be sent, and for how long failed ones may be repeated.
 
-It does so for all streams and threads of a run. Nobody knows how many requests an API
-bears, so the pace is found: more requests are sent at once while pages come and do not
-get slower, and a refusal makes them fewer and spaces them out.
+Whether one failed request is sent again is decided in `retries.py`, which asks here how
+much time is left. This module decides for all streams and threads of a run. Nobody
+knows how many requests an API bears, so the pace is found: more requests are sent at
+once while pages come and do not get slower, and a refusal makes them fewer and spaces
+them out.
 """
 
 from collections import defaultdict, deque
@@ -99,8 +101,9 @@ class Traffic:
 
     Requests wait during a cool-down after a refusal, and by a rate limit. A page proves
     that address and key are right. Until there is one, one request is in flight at
-    most, and failed ones are repeated for a short while only. Two streams that fail in
-    the same way after it, such as with 404, say nothing about the others.
+    most, and failed ones are repeated for a short while only, and a second stream that
+    fails in the same way as the one before, such as with 404, ends the run. Once there
+    is a page, such a stream says nothing about the others.
     """
 
     def __init__(
