@@ -34,8 +34,8 @@ _RISE_AFTER_REFUSAL = 0.02
 """The same afterwards. A limit refuses up to as many as are sent at once each time it
 is reached, and these are to be few beside the pages in between."""
 
-_STRETCH = 8
-"""Full pages whose median time is compared."""
+_COMPARED_PAGES = 8
+"""Full pages in a row whose median time is compared."""
 
 _SLOWER = 1.5
 """How many times the fastest median means that pages have become slower."""
@@ -80,18 +80,18 @@ class _Latency:
     """How long the full pages of an endpoint take."""
 
     def __init__(self) -> None:
-        self._latest = deque[float](maxlen=_STRETCH)
+        self._latest = deque[float](maxlen=_COMPARED_PAGES)
         self._fastest = inf
 
     def note(self, seconds: float) -> None:
         self._latest.append(seconds)
-        if len(self._latest) == _STRETCH:
+        if len(self._latest) == _COMPARED_PAGES:
             self._fastest = min(self._fastest, median(self._latest))
 
     @property
     def is_slower(self) -> bool:
-        """Whether the latest pages are slower than the fastest stretch of the run."""
-        if len(self._latest) < _STRETCH:
+        """Whether the latest pages are slower than the fastest ones of the run."""
+        if len(self._latest) < _COMPARED_PAGES:
             return False
         return median(self._latest) > _SLOWER * self._fastest
 
