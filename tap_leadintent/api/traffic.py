@@ -127,9 +127,9 @@ class Traffic:
         self._in_flight: list[Event] = []
         """The `stopped` event of each request. A thread that waits for its turn
         notices it when another request ends, or when its wait is over."""
-        self._is_full = False
-        """Whether the latest request took the last place. Where fewer are wanted than
-        are allowed, more would show nothing."""
+        self._took_last_place = False
+        """Whether the latest request was the last that was allowed at once. If fewer
+        are sent than are allowed, to allow more would show nothing."""
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         """The least seconds between requests, by the setting."""
         self._spacing = 0.0
@@ -198,7 +198,7 @@ class Traffic:
             latency = self._latencies[endpoint]
             if is_full:
                 latency.note(seconds)
-            if self._is_full and not latency.is_slower:
+            if self._took_last_place and not latency.is_slower:
                 self._allowed = min(self._ceiling, self._allowed + self._rise)
 
     def _plan_faster(self, now: float) -> None:
@@ -306,7 +306,7 @@ class Traffic:
             self._sent += 1
             now = self._limits.monotonic()
             self._in_flight.append(stopped)
-            self._is_full = len(self._in_flight) >= self.at_once()
+            self._took_last_place = len(self._in_flight) >= self.at_once()
             self._began = min(self._began, now)
             self._next_slot = now + max(self._interval, self._spacing)
             stats.requests += 1
