@@ -37,7 +37,7 @@ class Chain:
         self.records = 0
         """How many records have arrived since the last restart."""
         self.paginator = self._begin()
-        """Counts the pages that have arrived since the last restart."""
+        """Follows the cursor, and counts the pages since the last restart."""
         self._only_first = only_first
         self._has_restarted = False
         self._last_record = b""
@@ -73,7 +73,7 @@ class Chain:
             return page
 
     def _count(self, page: Page) -> None:
-        """Count the records of a page that did not end the page before it."""
+        """Count the records of a page, without one that the page before ended with."""
         if not page.raw:
             return
         self.records += len(page.raw)
