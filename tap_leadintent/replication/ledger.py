@@ -62,7 +62,8 @@ class Window:
     """The least number of pages a second that it holds, as far as that is known."""
 
     tries: int = 0
-    """How often it, or a part of it, is tried, if an earlier run could not read it."""
+    """2 for what an earlier run could not read, 1 for a part of that, which is tried if
+    all of it fails, and 0 for any other window."""
 
     max_pages: float = inf
     """After so many full pages it is cut, if more are to come."""
@@ -74,7 +75,7 @@ class Window:
     """Whether no ordinary window begins while it is read."""
 
     query: Any = None
-    """Its query; None before its first request."""
+    """Its query, as in `protocol.Query`; None before its first request."""
 
     limit: int = 0
     """How many records a page its query asks for."""
@@ -83,13 +84,14 @@ class Window:
     """How many full pages the pages that have arrived are worth."""
 
     records: int = 0
-    """The records of the pages that have arrived."""
+    """How many records its query has returned, as `protocol.Query.records` says."""
 
     last: int = 0
-    """The records of the last of these pages that held any."""
+    """How many records the last page held, without pages that held none."""
 
     pages: deque[Any] = field(default_factory=deque)
-    """The pages that wait to be emitted."""
+    """The pages that wait to be emitted: for each its body and the page, or its
+    compressed body and None."""
 
     error: BaseException | None = None
     """Why it failed."""

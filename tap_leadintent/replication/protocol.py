@@ -71,7 +71,10 @@ class Query(Protocol[PageT_co]):
 
     @property
     def records(self) -> int:
-        """How many records it has returned so far."""
+        """How many records it has returned so far.
+
+        If it begins again from its first page, it counts from 0.
+        """
 
     def fetch(
         self,
