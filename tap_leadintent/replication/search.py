@@ -2,8 +2,9 @@
 
 It may be too wide for the API, hold a record that the API cannot return, or meet an API
 that is down. So it is cut into shorter windows, down to a minute, until what cannot be
-read is small enough to be left: a hole. Beside a hole, windows of its own length are
-tried, so that a longer hole takes few requests.
+read is small enough to be left: a hole. Where a later page of a query failed, the API
+may limit the records of a query, so such a window is cut down to a second. Beside a
+hole, windows of its own length are tried, so that a longer hole takes few requests.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from tap_leadintent.replication.intervals import Interval, equal_edges, overlap
 from tap_leadintent.replication.ledger import Ledger, Question, State, Window
 
 _MINUTE = 60
-"""Seconds of a window that is left instead of being cut."""
+"""Seconds of a window that is left instead of being cut, if its first page failed."""
 
 _LONGEST_HOLE = 3 * 3600
 """Seconds in a row that cannot be read, after which the reading ends."""
@@ -48,8 +49,15 @@ class Search:
     """Whether a page has arrived."""
 
     _read_in_a_row: int = 0
+    """How many windows have been read since the width was last changed by a failure, or
+    widened."""
+
     _longest_read: float = inf
+    """The most seconds of a window that was read since failures narrowed the width;
+    infinity while they have not."""
+
     _hole: Interval = (0, 0)
+    """The hole that was left last, as long as it is by now."""
 
     def __post_init__(self) -> None:
         """Begin with the longest windows."""
@@ -192,7 +200,7 @@ class Search:
         window: Window,
         question: Question,
     ) -> None:
-        """Note that a minute of a failed window failed, too.
+        """Note that a minute of a failed window failed, too: the API may be down.
 
         An API may not return the newest minutes yet, so the API counts as down when the
         oldest minute fails as well.
