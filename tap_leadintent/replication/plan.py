@@ -3,6 +3,9 @@
 What is due to be read again is taken out of the coverage at the beginning of a run. So
 a run reads nothing but what is not covered, and whatever ends it, the next run goes on
 with what is not covered then.
+
+`planned` is the time at which the last run began that has completed a window: by our
+clock, or by the API's if that was earlier. The state keeps it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -99,8 +102,8 @@ def without_due(
     Args:
         scope: What is to be read.
         covered: What the state covers; of it, the future does not count.
-        planned: The instant as of which the last run was planned, in UTC seconds since
-            1970; None if there was none, or if nothing is due.
+        planned: When the last run began, see above, in UTC seconds since 1970; None if
+            there was none, or if nothing is due.
         now: When the run begins by our clock, in UTC seconds since 1970.
 
     Returns:
@@ -160,8 +163,7 @@ def seconds_to_read_again(
     is read at most `2 * d` seconds after it appears, or by the next run.
 
     Args:
-        planned: The instant as of which the last run was planned, in UTC seconds since
-            1970.
+        planned: When the last run began, see above, in UTC seconds since 1970.
         now: When the run begins.
         lookback: As in `Scope`; with 0, nothing is read again.
 
@@ -182,8 +184,7 @@ def next_readings(
     """Return from when on a run reads again, and what, for each period.
 
     Args:
-        planned: The instant as of which the last run was planned, in UTC seconds since
-            1970.
+        planned: When the last run began, see above, in UTC seconds since 1970.
         lookback: As in `Scope`.
 
     Returns:
