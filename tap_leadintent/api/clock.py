@@ -41,7 +41,7 @@ class ServerClock:
         self._is_odd = False
 
     def complete_to(self, run_began: int) -> int:
-        """Return up to when a run has read everything.
+        """Return up to when the responses of a run can be complete.
 
         Args:
             run_began: When it began by our clock, in UTC seconds since 1970.
