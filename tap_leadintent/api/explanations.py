@@ -74,13 +74,13 @@ class Circumstances:
     """What other requests of the run have shown by now."""
 
     has_succeeded: bool = False
-    """Whether one has got a page."""
+    """Whether one has got a page: "after a page" in the tables."""
 
     has_answered: bool = False
-    """Whether one to the same endpoint has got a page."""
+    """Whether one to the same endpoint has got a page: "answered" in the tables."""
 
     is_alone: bool = True
-    """Whether none to the same endpoint has failed since its last page."""
+    """Whether none to the same endpoint has failed since its last page: "alone"."""
 
 
 def explain_no_response(

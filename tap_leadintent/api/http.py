@@ -48,7 +48,7 @@ class _Outcomes:
     """What the requests to one endpoint have shown; safe for several threads."""
 
     has_answered: bool = False
-    """Whether one has got a page."""
+    """Whether one has got a page; `Traffic.has_succeeded` is about all endpoints."""
 
     failing: set[str] = field(default_factory=set)
     """The bodies of the requests that have failed since the last page."""
@@ -134,7 +134,8 @@ class Client:
     ) -> Page:
         """Send a request, with retries, until its response is a page that counts.
 
-        A page that differs from the others of its endpoint is asked for again.
+        A page that differs from the others of its endpoint does not count, and is asked
+        for again; see `siblings.py`.
 
         Args:
             fields: The request fields of a window, empty for all records.

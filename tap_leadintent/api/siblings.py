@@ -3,8 +3,9 @@
 An API that could read only a part of what a page should hold may say so, in a field
 that its description does not show, and in any words. So no words are looked for: what
 all pages of an endpoint have said alike, and one page says otherwise, may mean that
-this page is not complete. It is asked for again. What differs from page to page, such
-as an id, a time or a count, means nothing.
+this page is not complete. It is asked for again until an answer is like the other
+pages, or stays the same. Only that answer counts, and its records are emitted. What
+differs from page to page, such as an id, a time or a count, means nothing.
 """
 
 import re
