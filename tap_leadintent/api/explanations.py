@@ -232,13 +232,14 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         "wait": bool(wait),
     }
     actions, advice = _row(response.status_code, is_true)
-    _, later = _row(response.status_code, is_true | {"after a page": True})
+    after_a_page = is_true | {"after a page": True}
+    _, if_others_succeed = _row(response.status_code, after_a_page)
     if Action.RETRY in actions and wait > LONGEST_WAIT:
         end = min(time.time() + wait, LATEST)
         until = format_instant(int(end))
         actions = Action.END_RUN
         advice = f"run the tap after {until}: the API wants no request until then"
-        later = advice
+        if_others_succeed = advice
     values = {
         "fields": ", ".join(sent),
         "filters": f"filters.{stream}",
@@ -252,9 +253,11 @@ def explain_no_page(  # noqa: PLR0913 - each may change the advice
         quote(problem),
         describe(text, len(body)),
     ]
+    if if_others_succeed == advice:
+        if_others_succeed = ""
     return StreamError(
         advice.format_map(values),
-        if_others_succeed="" if later == advice else later.format_map(values),
+        if_others_succeed=if_others_succeed.format_map(values),
         detail=": ".join(filter(None, words)),
         status=response.status_code,
         reason=Reason.NOT_A_PAGE if problem else None,
