@@ -1,4 +1,8 @@
-"""Bounds how many pages of a run are asked for again because they differ."""
+"""Bounds how many pages of a run are asked for again because they differ.
+
+Which page differs is decided in `siblings.py`. A window that is `DOUBTFUL` is another
+matter: its query may have been ended too early, see `replication/caps.py`.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
