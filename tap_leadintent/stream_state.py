@@ -1,4 +1,4 @@
-"""What the state of a stream holds.
+"""What the state of a stream holds: the keys of the SDK's `Stream.stream_state`.
 
 * COVERAGE: what has been read of the stream's time ranges; see `Bookmark`
 * REMEMBERED: the names of fields and the like that a run has logged, and that later
