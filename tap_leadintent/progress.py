@@ -39,13 +39,14 @@ def describe_figures(fields: Mapping[str, Any]) -> str:
 
 @dataclass
 class StepProgress:
-    """How far a run has come with one step of the plan."""
+    """How far a run has come with one pass, which reads one range or all records."""
 
     time_range: str
     """The time range; empty where all records are read."""
 
     number: str
-    """Which step it is, such as "1 of 2"."""
+    """Which of the ranges it is, such as "1 of 2". A range that is read again has the
+    same number."""
 
     read_to: int
     """The end of the newest window that has been read, in seconds since 1970."""
@@ -134,12 +135,12 @@ class StreamStats:
         """
         figures = defaultdict[str, Counter[str]](Counter)
         after: Mapping[str, Any] = self.fields()
-        for step in reversed(self.passes):
-            # A step ends with the figures that the next one begins with.
-            of_range = figures[step.time_range or default]
+        for progress in reversed(self.passes):
+            # A pass ends with the figures that the next one begins with.
+            of_range = figures[progress.time_range or default]
             of_range.update(after)
-            of_range.subtract(step.before)
-            after = step.before
+            of_range.subtract(progress.before)
+            after = progress.before
         return figures
 
     def log_progress(
@@ -162,7 +163,7 @@ class StreamStats:
         figures = {**self.fields(), "stream": stream}
         # Nobody knows how much of an unfiltered list is left.
         if self.passes and self.passes[-1].time_range:
-            step = self.passes[-1]
-            text = f"{step}; {text}"
-            figures |= step.fields()
+            progress = self.passes[-1]
+            text = f"{progress}; {text}"
+            figures |= progress.fields()
         logger.info("%s", text, extra=figures)

@@ -71,6 +71,7 @@ The words of this folder:
 * A range, or time range, is a field of a request such as `date_found`.
 * An interval is two instants and everything between them.
 * Coverage is the intervals of each range that have been read and written.
+* A pass reads what is missing of one range, in one step or several.
 * A step is intervals of one range that are read together, or all records.
 * A window is an interval that is read by one query: pages that follow from one request.
 * A hole is an interval that could not be read. Each run tries it again.
