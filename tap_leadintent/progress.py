@@ -38,7 +38,7 @@ def describe_figures(fields: Mapping[str, Any]) -> str:
 
 
 @dataclass
-class StepProgress:
+class PassProgress:
     """How far a run has come with one pass, which reads one range or all records."""
 
     time_range: str
@@ -103,7 +103,7 @@ class StreamStats:
     """Whether the run has ended with the stream without an error, so nothing of it is
     missing."""
 
-    passes: list[StepProgress] = field(default_factory=list)
+    passes: list[PassProgress] = field(default_factory=list)
     """What has been read; the last one is what is being read."""
 
     monotonic: Callable[[], float] = time.monotonic

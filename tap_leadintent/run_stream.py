@@ -32,7 +32,7 @@ class RunStream(SingerStream):
         return None
 
     def complete_to(self) -> int:
-        """Return up to when the run has read everything that it was to read.
+        """Return up to when the responses of the run can be complete.
 
         Returns:
             When the run began, or the server's time then if that is earlier, in UTC

@@ -30,7 +30,7 @@ from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.holes import TOO_OLD, describe_holes
 from tap_leadintent.openapi import Record
-from tap_leadintent.progress import StepProgress
+from tap_leadintent.progress import PassProgress
 from tap_leadintent.records.contradictions import Contradictions
 from tap_leadintent.records.duplicates import Duplicates
 from tap_leadintent.records.exclusion import Exclusion
@@ -338,7 +338,7 @@ class LeadIntentStream(RunStream):
     def _pages_of(
         self,
         range_name: str,
-        progress: StepProgress,
+        progress: PassProgress,
     ) -> Generator[tuple[Page, str, Interval]]:
         """Read one time range; see `_pages`."""
         has_read = False
@@ -348,6 +348,7 @@ class LeadIntentStream(RunStream):
                     start, end = item.window
                     if item.page:
                         has_read = True
+                        # What was requested, see `range_fields`.
                         interval = (start - OVERLAP_SECONDS, end)
                         yield item.page, range_name, interval
                     if item.is_last:
@@ -360,8 +361,8 @@ class LeadIntentStream(RunStream):
                 raise
             raise self._with_hint(error) from None
 
-    def _begin_pass(self, range_name: str, number: str) -> StepProgress:
-        progress = StepProgress(
+    def _begin_pass(self, range_name: str, number: str) -> PassProgress:
+        progress = PassProgress(
             range_name,
             number,
             self.settings.start,
@@ -511,7 +512,7 @@ class LeadIntentStream(RunStream):
 
 
 def _may_be_too_new(error: BaseException | None) -> bool:
-    """Return whether a failure is none of access, which a later run would meet, too."""
+    """Return whether a later run may read what failed: missing access would stay."""
     if not isinstance(error, StreamError):
         return False
     refused = {requests.codes.unauthorized, requests.codes.forbidden}

@@ -2,12 +2,12 @@
 
 The state holds one list, because Meltano merges states key by key but replaces a list
 as one value. Its first entry is about the stream: the place that the state belongs to,
-`planned`, and figures. Each of the others is an interval of a `range`, `from` and `to`
-an instant, that has been read, or with `hole` one that could not be read.
+`planned`, and figures. Each other entry is an interval: its `range`, and the instants
+`from` and `to`. It has been read, or if it has `hole`, it could not be read.
 
-Lists without a first entry of this kind are read, too: each of their intervals names
-the place, and `settled` says that the newest instant of a range is not to be read
-again.
+An earlier version wrote lists without such a first entry. They are read, too: each of
+their intervals names the place, and `settled` says that the newest instant of a range
+is not to be read again.
 """
 
 from collections import defaultdict
@@ -68,9 +68,9 @@ class Bookmark:
     """What is known of the place that the state belongs to; see `config/place.py`."""
 
     planned: int | None = None
-    """The instant as of which the last run was planned that has completed a window, in
-    UTC seconds since 1970. None if there was none, or if a state without this instant
-    says that nothing is due to be read again."""
+    """When the last run began that has completed a window, by our clock, or by the
+    API's if that was earlier, in UTC seconds since 1970. None if there was none, or if
+    a state without this instant says that nothing is due to be read again."""
 
     coverage: Coverage = field(default_factory=dict)
     """What has been read and written; the run extends it."""
@@ -234,8 +234,8 @@ class Bookmark:
         Args:
             name: The time range.
             interval: The interval.
-            until: What lies after this instant is not covered, in UTC seconds. The run
-                counts as planned as of this instant.
+            until: What lies after this instant is not covered, in UTC seconds. It
+                becomes `planned`.
 
         Returns:
             Whether anything of it is covered.

@@ -205,7 +205,7 @@ class Caps:
         total = ended.total
         is_small = self._is_small(ended)
         if is_small and range_name:
-            # It is a suspect, to be read again.
+            # `note_end` makes it a suspect, so it is read again after its range.
             return Verdict.COMPLETE
         has_small_end = is_small and ended.last == self.page
         if total in self.numbers or has_small_end:

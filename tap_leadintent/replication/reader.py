@@ -35,7 +35,7 @@ with more pages that are not full, and save hardly any time."""
 
 
 class WindowPage(NamedTuple, Generic[PageT]):
-    """A page of a window, or a sign that the window was left."""
+    """A page of a window, or without a page the end of one that became a hole."""
 
     window: Interval
     """The interval of the window, in UTC seconds since 1970."""
@@ -86,8 +86,8 @@ class Reader(Generic[PageT]):
         """Give what is read of the next step in order. Threads end after the last one.
 
         Yields:
-            Each page of each window that was read, oldest window first, and a sign for
-            each window that was left.
+            Each page of each window that was read, oldest window first, and an item
+            without a page for each window that became a hole.
 
         Raises:
             Exception: A window cannot be read; all older windows have been given.
@@ -141,11 +141,11 @@ class Reader(Generic[PageT]):
         front: Window,
     ) -> WindowPage[PageT] | None:
         """Take out the next page of the oldest window, or the window, if it may go."""
-        is_settled = front.state in {State.READ, State.LEFT}
+        is_decided = front.state in {State.READ, State.LEFT}
         # A list is given as it arrives, as no part of it is read again. With its last
         # page, it counts as complete.
         is_list = not windows.range_name
-        if not is_settled and not (is_list and front.pages):
+        if not is_decided and not (is_list and front.pages):
             return None
         page: PageT | None = None
         if front.pages:
@@ -154,7 +154,7 @@ class Reader(Generic[PageT]):
                 plain = zlib.decompress(body)
                 page = self.api.parse(plain)
         is_left = front.state is State.LEFT
-        is_last = is_settled and not front.pages and not (is_left and page)
+        is_last = is_decided and not front.pages and not (is_left and page)
         if is_last:
             windows.ledger.take_front()
         return WindowPage(

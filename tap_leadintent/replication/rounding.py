@@ -32,7 +32,8 @@ class Rounding:
         self._questions: list[Question] = []
         self.shortest = _SHORTEST
         """Seconds of the shortest window that is cut because it is long or capped.
-        Shorter ones would not help, or be read twice in great part, as windows overlap.
+        To cut shorter ones would not help, and most of them would be read twice, as
+        windows overlap.
         """
         self._first_pages: dict[int, Interval] = {}
 

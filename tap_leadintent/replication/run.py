@@ -20,8 +20,8 @@ from tap_leadintent.replication.reader import Reader, WindowPage
 from tap_leadintent.replication.windows import MOST_PAGES, PAGES, Windows
 
 OLDEST_SIGNAL = 30 * DAY
-"""How long before a record is found by the first range its time in the later ranges may
-lie, so that it is read again there after the first range has returned it."""
+"""A record that the first range has returned is read again by the later ranges, if its
+time there is at most this long before the time at which it was found."""
 
 _LONGEST_UNREADABLE = 15 * 60
 """The most seconds at the end of what is requested that an API may not return yet."""
@@ -213,7 +213,8 @@ class ReplicationRun(Generic[PageT]):
             range_name: The range.
 
         Yields:
-            Each page, and a sign for each window that was left, oldest window first.
+            Each page, and an item without a page for each window that became a hole,
+            oldest window first.
 
         Raises:
             Exception: The range cannot be read.
@@ -371,8 +372,8 @@ class ReplicationRun(Generic[PageT]):
         """Return how many windows are read at once at most, and their most pages.
 
         Within a budget, all windows that are begun together take half of it at most. If
-        runs have ended before they completed one, there are fewer of them, as those are
-        in vain that are not the oldest.
+        runs have ended before they completed one, there are fewer of them, as what is
+        read of the others is lost if the run ends before the oldest is complete.
         """
         if self.budget is None:
             return self.readers, self._most_pages
@@ -387,7 +388,7 @@ class ReplicationRun(Generic[PageT]):
         range_name: str,
         window: Interval,
     ) -> None:
-        """Let what may be replaced by an older version be read again afterwards.
+        """Take out of the coverage what must be read again after a window.
 
         A record may be returned by several windows, and each later one of the last
         range returns a newer version of it. If such a window was read before, its rows

@@ -195,7 +195,7 @@ class Search:
         )
         self.ledger.questions.append(minute)
 
-    def note_down(
+    def note_failed_minute(
         self,
         window: Window,
         question: Question,

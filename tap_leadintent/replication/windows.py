@@ -449,7 +449,7 @@ class Windows:
         if not about and question.records:
             raise IgnoredRangeError(self.range_name)
         if about and about.state is State.FAILED and question.error:
-            self._search.note_down(about, question)
+            self._search.note_failed_minute(about, question)
         self._search.decide()
 
     def _answer_about_page(
