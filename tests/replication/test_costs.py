@@ -131,8 +131,19 @@ def test_a_quota_of_exactly_a_page_a_night(
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])
-@pytest.mark.parametrize("quota", [50, 97, 100, 200])
-@pytest.mark.parametrize("largest", [25, 50, 100])
+@pytest.mark.parametrize(
+    ("largest", "quota"),
+    [
+        (25, 50),
+        (50, 50),
+        (50, 97),
+        (50, 100),
+        (100, 50),
+        (100, 97),
+        (100, 100),
+        (100, 200),
+    ],
+)
 def test_quotas_cost_at_most_twice_a_plain_chain(
     largest: int,
     quota: int,
@@ -144,10 +155,11 @@ def test_quotas_cost_at_most_twice_a_plain_chain(
         leads=nights(60, quota),
         largest=largest,
     )
-    first, *later = loaded(api, {"concurrency": concurrency})
+    config = {"concurrency": concurrency}
+    first, later = loaded(api, config, runs=2)
     plain = ceil(60 * quota / largest)
     assert first <= 2 * 2 * plain
-    assert later == [2, 2]
+    assert later == 2
 
 
 @pytest.mark.parametrize("older", [10, 3_000])
