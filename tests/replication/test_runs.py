@@ -48,9 +48,9 @@ def up_to(end: float) -> list[tuple[str, str, str]]:
     return [(name, second(0), second(end)) for name in BOTH]
 
 
-def test_a_first_load_reads_what_was_found_or_had_a_signal_since_the_start_date() -> (
-    None
-):
+def test_a_first_load_reads_what_was_found_or_had_a_signal_since_the_start_date(
+    concurrency: int,
+) -> None:
     before = lead(30, -9 * DAY, -9 * DAY, HOUR)
     api = Api(
         now=2 * DAY,
@@ -65,7 +65,10 @@ def test_a_first_load_reads_what_was_found_or_had_a_signal_since_the_start_date(
     assert len(store.rows) == 21
     assert len(store.of_type("RECORD")) == 21, "what both ranges show comes once"
     names = [name for name, _, _ in asked(api)]
-    assert names == sorted(names), "one range after the other"
+    assert names[0] == "date_found"
+    assert {*names} == {*BOTH}
+    if concurrency == 1:
+        assert names == sorted(names), "one range after the other"
     assert covered(store) == up_to(2 * DAY)
 
 
@@ -326,8 +329,9 @@ def test_a_server_that_ignores_a_range_is_noticed(
     with pytest.raises(RunError, match="load the stream completely in each run"):
         run(api, store, CONFIG)
     # Windows of seconds hold all records here, as no range bounds them. Two of them are
-    # read to their ends before a third shows it.
-    assert len(api.requests) <= 2 * len(api.visible()) / 10 + 30
+    # read to their ends before a third shows it, and readers that are free meanwhile
+    # may have begun with the other range.
+    assert len(api.requests) <= 2 * len(api.visible()) / 10 + 40
 
 
 @pytest.mark.parametrize(
