@@ -167,10 +167,8 @@ class Bookmark:
         if "pages_per_hour" in first:
             density = first["pages_per_hour"]
             self.pages_per_hour = msgspec.convert(density, dict[str, int])
-        seen = msgspec.convert(first.get("seen", {}), dict[str, _Seen])
-        for name, each in seen.items():
-            window = (parse_instant(each.start), parse_instant(each.end))
-            self.seen[name] = Seen(*each.ends, window)
+        if "seen" in first:
+            self._read_seen(first["seen"])
         if "range" not in first:
             numbers = first.get("caps", [])
             page = first.get("page", 0)
@@ -178,6 +176,15 @@ class Bookmark:
             self.caps.numbers = msgspec.convert(numbers, list[int])
             self.caps.page = msgspec.convert(page, int)
             self.caps.whole = msgspec.convert(whole, int)
+
+    def _read_seen(self, content: object) -> None:
+        """Read what a window of each range has begun and ended with."""
+        seen = msgspec.convert(content, dict[str, _Seen])
+        for name, each in seen.items():
+            first, last = each.ends
+            start = parse_instant(each.start)
+            end = parse_instant(each.end)
+            self.seen[name] = Seen(first, last, (start, end))
 
     def _reaching_newest(self, found: Coverage) -> Coverage:
         """Return the newest covered interval of each range that ends in `found`, too.

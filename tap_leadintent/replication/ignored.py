@@ -56,8 +56,9 @@ class Seen(NamedTuple):
         """
         start, end = self.window
         other_start, other_end = other.window
-        gap = max(start - other_end, other_start - end)
-        return gap > _FAR
+        gap_before = start - other_end
+        gap_after = other_start - end
+        return max(gap_before, gap_after) > _FAR
 
 
 @dataclass
@@ -117,7 +118,8 @@ class Watch(Generic[PageT]):
         if self._first is not None and self._last is not None:
             first, _ = self._first.ends
             _, last = self._last.ends
-            self._compare(range_name, Seen(first, last, window))
+            seen = Seen(first, last, window)
+            self._compare(range_name, seen)
         self._first = None
         self._last = None
 

@@ -172,8 +172,9 @@ class Reader(Generic[PageT]):
         if self._stopped.is_set():
             return
         allowed = self.at_once()
+        parts = min(allowed, MOST_PARTS)
         while self._busy < allowed:
-            assignment = self._next_assignment(min(allowed, MOST_PARTS))
+            assignment = self._next_assignment(parts)
             if not assignment:
                 return
             windows, window = assignment

@@ -184,7 +184,8 @@ class ReplicationRun(Generic[PageT]):
         while number < len(names):
             yield names[number]
             number += 1
-            suspicious = [name for name in names[:number] if caps.suspects(name)]
+            read = names[:number]
+            suspicious = [name for name in read if caps.suspects(name)]
             for name in suspicious:
                 self._take_out_suspects(name)
             if not suspicious or not repeats:
@@ -298,8 +299,10 @@ class ReplicationRun(Generic[PageT]):
             at_once=lambda: min(readers, self.at_once()),
         )
         names = self.scope.ranges_to_read
-        following = names[names.index(range_name) + 1 :]
-        may_end_early = self.budget or self._most_pages < MOST_PAGES
+        number = names.index(range_name)
+        following = names[number + 1 :]
+        has_short_windows = self._most_pages < MOST_PAGES
+        may_end_early = self.budget or has_short_windows
         if not following or may_end_early or readers == 1:
             return reader
         name = following[0]

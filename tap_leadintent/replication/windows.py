@@ -155,7 +155,8 @@ class Windows:
     def is_all_requested(self) -> bool:
         """Whether the last pages are on their way, and nothing speaks against them."""
         is_range_obeyed = all(question.about for question in self.ledger.questions)
-        if self._caps.suspects(self.range_name) or not is_range_obeyed:
+        has_suspects = bool(self._caps.suspects(self.range_name))
+        if has_suspects or not is_range_obeyed:
             return False
         on_its_way = {State.REQUESTED, State.DOUBTFUL, State.READ}
         return all(window.state in on_its_way for window in self.ledger)
