@@ -307,8 +307,10 @@ class ReplicationRun(Generic[PageT]):
             return reader
         name = following[0]
         if name not in self._ahead and not self.bookmark.coverage.get(name):
-            whole = self._missing(name, (self.scope.start, self._until))
-            reader.steps.append(self._windows(name, whole))
+            requested = (self.scope.start, self._until)
+            whole = self._missing(name, requested)
+            windows = self._windows(name, whole)
+            reader.steps.append(windows)
             self._ahead[name] = reader
         return reader
 
