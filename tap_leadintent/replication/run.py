@@ -350,6 +350,7 @@ class ReplicationRun(Generic[PageT]):
             if is_obeyed is False:
                 self._watch.note_ignored(range_name, self.now)
                 self.save()
+                self._stop_reading_ahead()
                 raise IgnoredRangeError(range_name)
             if is_obeyed:
                 self._watch.note_obeyed(range_name)
@@ -485,7 +486,11 @@ class ReplicationRun(Generic[PageT]):
         self.bookmark.holes[range_name] = intervals.subtract(holes, last.interval)
         self.unreadable_from = last.start
         self._until = last.start
-        # They would read other ranges up to a later instant than this one.
+        # Other ranges would be read up to a later instant than this one.
+        self._stop_reading_ahead()
+
+    def _stop_reading_ahead(self) -> None:
+        """Send no further request for ranges that were begun early."""
         for reader in self._ahead.values():
             reader.stop()
 

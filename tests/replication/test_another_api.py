@@ -14,7 +14,7 @@ import pytest
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.plan import Scope
-from tap_leadintent.replication.protocol import CutError
+from tap_leadintent.replication.protocol import CutError, IgnoredRangeError
 from tap_leadintent.replication.run import ReplicationRun
 from tests.support.helpers import Json
 
@@ -147,6 +147,7 @@ def read(  # noqa: PLR0913 - the bounds of a run
     *,
     readers: int = 32,
     budget: int | None = None,
+    has_strays: bool = False,
 ) -> Iterator[int]:
     """Run once, and commit each window into the state."""
     bookmark = Bookmark.read(state.get("coverage", []), page_size=50)
@@ -169,6 +170,7 @@ def read(  # noqa: PLR0913 - the bounds of a run
         at_once=lambda: 32,
         widest=30 * DAY,
         budget=budget,
+        has_strays=lambda _: has_strays,
     )
     replication.begin()
     for name in replication.scope.ranges_to_read:
@@ -351,3 +353,37 @@ def test_a_range_that_fails_keeps_nothing_of_the_last_one_back() -> None:
     with pytest.raises(LookupError):
         found.extend(read(library, state, 90 * DAY, ("came", "lent")))
     assert {*found} == {*library.books}
+
+
+@dataclass
+class CarelessLibrary(Library):
+    """It returns all books, whatever it is asked; what was lent, after a doubt."""
+
+    is_doubted: Event = field(default_factory=Event)
+
+    def get(self, url: str) -> bytes:
+        """Respond to any request."""
+        fields = dict(parse_qsl(url.partition("?")[2]))
+        if fields["by"] == "lent":
+            self.is_doubted.wait(60)
+        elif int(fields["until"]) == 1:
+            self.is_doubted.set()
+        content = {"books": self.books, "pages": 1}
+        return json.dumps(content).encode()
+
+
+def test_an_ignored_range_ends_what_was_begun_early() -> None:
+    books = [*range(0, 20 * DAY, DAY)]
+    state: State = {}
+    assert [*read(Library(books), state, 30 * DAY)]
+    library = CarelessLibrary(books)
+    both = ("came", "lent")
+    run = read(
+        library,
+        state,
+        30 * DAY + 60,
+        both,
+        has_strays=True,
+    )
+    with pytest.raises(IgnoredRangeError, match="came"):
+        list(run)
