@@ -22,6 +22,8 @@ _SETTINGS = {
     "base_url": "http://localhost",
 }
 
+_MOST_REQUESTS = 150
+
 
 def check_model(
     folder: Path,
@@ -29,7 +31,7 @@ def check_model(
     config: Json | None = None,
     *arguments: str,
 ) -> Run:
-    """Run the check-up of the leads over a model; it sends 150 requests at most."""
+    """Run the check-up of the leads over a model."""
     adapter = Adapter(api, lambda: None)
 
     def send(
@@ -48,8 +50,9 @@ def check_model(
         time_machine.travel(EPOCH + api.now, tick=False),
         mock.patch.object(HTTPAdapter, "send", send),
     ):
-        run = run_checkup(folder, main, settings, "--stream=leads", *arguments)
-    assert count_requests(api) <= 150
+        most = f"--max-requests={_MOST_REQUESTS}"
+        run = run_checkup(folder, main, settings, "--stream=leads", most, *arguments)
+    assert count_requests(api) <= _MOST_REQUESTS
     return run
 
 
