@@ -58,14 +58,17 @@ class EarlyApi(Api):
         name, start, end = range_of(body)
         rows = self._rows(name, start, end, body)
         rows.sort(reverse=self.newest_first)
-        if self.now >= self.caps_from:
-            rows = rows[: self.cap or None]
+        is_capped = self.now >= self.caps_from and 0 < self.cap < len(rows)
+        if is_capped:
+            rows = rows[: self.cap]
         asked = body["cursor"]["limit"]
         offset = int(body["cursor"].get("after", 0))
         size = min(asked, self.served or asked)
         page = rows[offset : offset + size]
         counted = asked if self.served else size
         has_more = offset + counted < len(rows)
+        if is_capped and not has_more:
+            self.shortened[name].add((int(start), int(end)))
         after = str(offset + len(page) - self.repeats)
         self.requests.append(body)
         shown = [row for row in page if not self._is_hidden(row[1])]
