@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from tap_leadintent.errors import StreamError
-from tap_leadintent.stream import LeadIntentStream
+from tap_leadintent.streams.stream import LeadIntentStream
 from tap_leadintent.words import counted
 
 

@@ -11,12 +11,12 @@ from typing import Any
 from tap_leadintent import errors
 from tap_leadintent.api.traffic import Traffic
 from tap_leadintent.budget import log_rest, stop_stream, unreached_first
-from tap_leadintent.loads import Loads
 from tap_leadintent.progress import StreamStats, describe_figures
 from tap_leadintent.replication.protocol import IgnoredRangeError, NoThreadError
 from tap_leadintent.singer.errors import OutputError, RecordError, RunError
 from tap_leadintent.singer.log import summarize
-from tap_leadintent.stream import LeadIntentStream
+from tap_leadintent.streams.loads import Loads
+from tap_leadintent.streams.stream import LeadIntentStream
 from tap_leadintent.words import counted
 
 AnyStream = LeadIntentStream | Loads

@@ -17,11 +17,11 @@ from tap_leadintent.api.traffic import Traffic
 from tap_leadintent.config import validation
 from tap_leadintent.config.settings import SCHEMA, Settings
 from tap_leadintent.errors import TAP_NAME
-from tap_leadintent.loads import Loads
 from tap_leadintent.run import AnyStream, read_each, sync_streams
 from tap_leadintent.singer.tap import SingerTap
-from tap_leadintent.stream import LeadIntentStream
-from tap_leadintent.streams import STREAMS
+from tap_leadintent.streams.endpoints import STREAMS
+from tap_leadintent.streams.loads import Loads
+from tap_leadintent.streams.stream import LeadIntentStream
 
 
 class TapLeadIntent(SingerTap[AnyStream]):

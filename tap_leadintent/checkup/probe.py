@@ -20,7 +20,7 @@ from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.replication.protocol import OVERLAP_SECONDS
 from tap_leadintent.run import AnyStream, read_each
 from tap_leadintent.singer.errors import RunError
-from tap_leadintent.stream import LeadIntentStream
+from tap_leadintent.streams.stream import LeadIntentStream
 from tap_leadintent.tap import TapLeadIntent
 
 Record = dict[str, Any]

@@ -4,8 +4,8 @@ from singer_sdk.singerlib.catalog import REPLICATION_FULL_TABLE
 
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.state_tool.document import RawState
-from tap_leadintent.stream_state import COVERAGE
-from tap_leadintent.streams import STREAMS
+from tap_leadintent.streams.endpoints import STREAMS
+from tap_leadintent.streams.state import COVERAGE
 
 # The classes are read, because the SDK creates streams only together with a tap.
 RANGES = {stream.name: list(stream.ranges) for stream in STREAMS}  # type: ignore[misc]

@@ -7,7 +7,7 @@ from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Coverage, Interval
 from tap_leadintent.state_tool.bookmarks import RANGES, format_problem
 from tap_leadintent.state_tool.document import RawState, StateError
-from tap_leadintent.stream_state import COVERAGE, read_bookmark
+from tap_leadintent.streams.state import COVERAGE, read_bookmark
 from tap_leadintent.times import EARLIEST, LATEST, format_interval
 
 EVERYTHING = (EARLIEST, LATEST)

@@ -19,7 +19,7 @@ from tap_leadintent.state_tool.document import RawState, StateError, read_docume
 from tap_leadintent.state_tool.plan import COUNTS_WRITTEN, describe_plan
 from tap_leadintent.state_tool.selection import selected_streams
 from tap_leadintent.state_tool.settings import valid_settings
-from tap_leadintent.stream_state import COVERAGE
+from tap_leadintent.streams.state import COVERAGE
 from tap_leadintent.times import EARLIEST, LATEST, format_instant, parse_instant
 
 _PLAN_SETTINGS = (

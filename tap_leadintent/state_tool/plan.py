@@ -22,7 +22,7 @@ from tap_leadintent.state_tool.describe import (
 )
 from tap_leadintent.state_tool.document import RawState
 from tap_leadintent.state_tool.picture import draw
-from tap_leadintent.stream_state import read_bookmark
+from tap_leadintent.streams.state import read_bookmark
 from tap_leadintent.times import format_instant as _time
 from tap_leadintent.times import format_interval
 

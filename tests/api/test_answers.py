@@ -22,7 +22,7 @@ from tap_leadintent.api.chain import Chain
 from tap_leadintent.api.endpoint import Endpoint
 from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.replication.protocol import CutError
-from tap_leadintent.stream import LeadIntentStream
+from tap_leadintent.streams.stream import LeadIntentStream
 from tap_leadintent.tap import TapLeadIntent
 from tests.support.helpers import VALID, Clock, Json
 from tests.support.servers import listening, read_request, response

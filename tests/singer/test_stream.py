@@ -360,7 +360,7 @@ def test_a_row_is_the_same_as_the_sdk_makes_it(
         return store.messages
 
     ours = messages()
-    monkeypatch.setattr("tap_leadintent.run_stream.SingerStream._emits_as_is", False)
+    monkeypatch.setattr("tap_leadintent.streams.base.SingerStream._emits_as_is", False)
     assert ours == messages()
 
 

@@ -22,7 +22,7 @@ from tap_leadintent.api.limits import Limits
 from tap_leadintent.openapi import STREAM_NAMES, is_documented
 from tap_leadintent.sandbox import Sandbox
 from tap_leadintent.singer.tap import SingerTap
-from tap_leadintent.stream import LeadIntentStream
+from tap_leadintent.streams.stream import LeadIntentStream
 from tap_leadintent.tap import TapLeadIntent
 
 Json = dict[str, Any]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import itemgetter
 
-from tap_leadintent.streams import STREAMS
+from tap_leadintent.streams.endpoints import STREAMS
 from tests.support.helpers import Json
 
 HOUR = 3600

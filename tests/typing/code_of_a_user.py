@@ -7,7 +7,7 @@ one: types are found only if the package says that it has some (`py.typed`).
 from typing import Any, assert_type
 
 from tap_leadintent.sandbox import Sandbox, running_sandbox
-from tap_leadintent.stream import LeadIntentStream
+from tap_leadintent.streams.stream import LeadIntentStream
 from tap_leadintent.tap import TapLeadIntent
 
 

@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import Any
 
 from tap_leadintent.sandbox import Sandbox
-from tap_leadintent.stream import LeadIntentStream
+from tap_leadintent.streams.stream import LeadIntentStream
 from tests.support.helpers import (
     API_KEY,
     STREAMS,

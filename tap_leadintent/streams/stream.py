@@ -28,7 +28,6 @@ from tap_leadintent.config.scope import scope_of
 from tap_leadintent.config.settings import Settings
 from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.findings import Finding, Findings
-from tap_leadintent.holes import TOO_OLD, describe_holes
 from tap_leadintent.openapi import Record
 from tap_leadintent.progress import PassProgress
 from tap_leadintent.records.contradictions import Contradictions
@@ -41,10 +40,10 @@ from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.protocol import OVERLAP_SECONDS
 from tap_leadintent.replication.reader import read_list
 from tap_leadintent.replication.run import ReplicationRun
-from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
-from tap_leadintent.state_checks import check_state, describe_move
-from tap_leadintent.stream_state import (
+from tap_leadintent.streams.base import RunStream
+from tap_leadintent.streams.holes import TOO_OLD, describe_holes
+from tap_leadintent.streams.state import (
     COVERAGE,
     ENVELOPE,
     LIST,
@@ -52,6 +51,7 @@ from tap_leadintent.stream_state import (
     REMEMBERED,
     read_bookmark,
 )
+from tap_leadintent.streams.state_checks import check_state, describe_move
 from tap_leadintent.times import format_instant
 from tap_leadintent.words import counted
 

@@ -18,9 +18,9 @@ from tap_leadintent.findings import Finding, Findings
 from tap_leadintent.openapi import Record
 from tap_leadintent.progress import StreamStats
 from tap_leadintent.replication.intervals import Interval
-from tap_leadintent.run_stream import RunStream
 from tap_leadintent.singer.log import summarize
-from tap_leadintent.stream import LeadIntentStream
+from tap_leadintent.streams.base import RunStream
+from tap_leadintent.streams.stream import LeadIntentStream
 from tap_leadintent.times import format_instant
 
 _ALL = "all"

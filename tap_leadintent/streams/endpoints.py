@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from tap_leadintent.openapi import RECORD_KEY, ComputedColumn, record_schema
 from tap_leadintent.records.keys import content_key, own_id
-from tap_leadintent.stream import LeadIntentStream
+from tap_leadintent.streams.stream import LeadIntentStream
 from tap_leadintent.times import time_at
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}

@@ -1,0 +1,1 @@
+"""The streams: what each reads, and what the SDK calls."""
