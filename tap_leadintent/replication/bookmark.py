@@ -43,12 +43,6 @@ class _Interval(msgspec.Struct):
     settled: bool = False
 
 
-class _Seen(msgspec.Struct):
-    ends: tuple[int, int]
-    start: str = msgspec.field(name="from")
-    end: str = msgspec.field(name="to")
-
-
 @dataclass
 class Bookmark:
     """A stream's state: what has been read and written, and as of when.
@@ -179,12 +173,11 @@ class Bookmark:
 
     def _read_seen(self, content: object) -> None:
         """Read what a window of each range has begun and ended with."""
-        seen = msgspec.convert(content, dict[str, _Seen])
-        for name, each in seen.items():
-            first, last = each.ends
-            start = parse_instant(each.start)
-            end = parse_instant(each.end)
-            self.seen[name] = Seen(first, last, (start, end))
+        seen = msgspec.convert(content, dict[str, str])
+        for name, text in seen.items():
+            first, last, start, end = text.split(" ")
+            window = (parse_instant(start), parse_instant(end))
+            self.seen[name] = Seen(int(first, 16), int(last, 16), window)
 
     def _reaching_newest(self, found: Coverage) -> Coverage:
         """Return the newest covered interval of each range that ends in `found`, too.
@@ -304,9 +297,9 @@ class Bookmark:
         about |= self.place
         if self.most_pages is not None:
             about["pages"] = self.most_pages
-        seen: RawEntry = {}
+        seen: dict[str, str] = {}
         for name, each in self.seen.items():
-            seen[name] = _seen_entry(each)
+            seen[name] = _seen_text(each)
         figures = {
             "pages_per_hour": self.pages_per_hour,
             "caps": self.caps.numbers,
@@ -350,10 +343,8 @@ def _entry(
     }
 
 
-def _seen_entry(seen: Seen) -> RawEntry:
+def _seen_text(seen: Seen) -> str:
+    """Return the two hashes, and where the window begins and ends."""
     start, end = seen.window
-    return {
-        "ends": [seen.first, seen.last],
-        "from": format_instant(start),
-        "to": format_instant(end),
-    }
+    instants = f"{format_instant(start)} {format_instant(end)}"
+    return f"{seen.first:08x} {seen.last:08x} {instants}"

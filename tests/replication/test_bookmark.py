@@ -14,6 +14,7 @@ from tap_leadintent.replication.intervals import Coverage, union
 from tests.support.helpers import Json
 
 DAY = 86400
+INSTANTS = "1970-01-02T00:00:00Z 1970-01-03T00:00:00Z"
 PLACE = {"source": "https://api.example.com", "filters": ""}
 
 
@@ -141,13 +142,7 @@ def test_a_state_is_one_short_list_that_people_can_read() -> None:
             "caps": [500],
             "page": 50,
             "whole": 49,
-            "seen": {
-                "date_found": {
-                    "ends": [7, 2**32 - 1],
-                    "from": "1970-01-02T00:00:00Z",
-                    "to": "1970-01-03T00:00:00Z",
-                },
-            },
+            "seen": {"date_found": f"00000007 ffffffff {INSTANTS}"},
         },
         entry(),
         entry(range="latest_signal"),
@@ -305,9 +300,10 @@ def test_an_earlier_list_without_a_source_belongs_to_any_place() -> None:
         ([{"planned": "x"}], "x"),
         ([{"pages": "many"}], "int"),
         ([{"seen": []}], "object"),
-        ([{"seen": {"date_found": entry(ends=["x", 5])}}], "int"),
-        ([{"seen": {"date_found": entry(ends=[5])}}], "length"),
-        ([{"seen": {"date_found": entry(ends=[5, 5], to="x")}}], "x"),
+        ([{"seen": {"date_found": 5}}], "str"),
+        ([{"seen": {"date_found": f"x 5 {INSTANTS}"}}], "x"),
+        ([{"seen": {"date_found": f"5 {INSTANTS}"}}], "unpack"),
+        ([{"seen": {"date_found": "5 5 x x"}}], "x"),
     ],
     ids=str,
 )
