@@ -5,7 +5,7 @@ list. So if two windows that lie far apart begin or end with the same record, it
 ignore the range. The two are mostly read by different runs, so the state keeps what one
 window began and ended with. Only if there is a doubt, the API is asked for times that
 cannot have any records. Some records may come for these from an API that obeys ranges,
-such as those without a time; then more come for the last weeks.
+such as those without a time; then other times have other pages.
 
 Within a run, `rounding.py` compares the windows, which it asks about at once.
 """
@@ -22,18 +22,23 @@ _FAR = DAY
 """Windows that lie no further apart may return one record, if the API reads ranges as
 whole days."""
 
+_OTHER_TIMES = 5
+"""How many intervals are compared with impossible ones before an error."""
+
 
 def impossible_intervals(now: int) -> list[Interval]:
     """Return two intervals that hold no records, however the API reads times.
 
-    Nothing is older than the first second of 1970, or newer than a year from now. An
-    API that returns records for these ignores the range, or one of its bounds.
+    Nothing is as old as 1971, or newer than a year from now. An API that returns
+    records for these ignores the range, or one of its bounds. It is not asked for the
+    first second of 1970, as 0 may stand for a bound or a time that is not known.
 
     Args:
         now: When the run began, in UTC seconds since 1970.
     """
+    earlier = 365 * DAY
     later = now + 365 * DAY
-    return [(0, 1), (later, later + 1)]
+    return [(earlier, earlier + 1), (later, later + 1)]
 
 
 class Seen(NamedTuple):
@@ -208,37 +213,59 @@ def is_range_obeyed(
     Returns:
         Whether it obeys the range; None if it has not answered.
     """
-    answers: list[int] = []
+    impossible: list[Page] = []
     for interval in impossible_intervals(now):
-        records = _first_records(api, range_name, interval, limit)
-        if records is not None:
-            answers.append(records)
-    if not answers:
+        page = _first_page(api, range_name, interval, limit)
+        if page is not None:
+            impossible.append(page)
+    if not impossible:
         return None
-    most = max(answers)
-    if not most:
+    if not any(page.records for page in impossible):
         return True
-    last_weeks = (now - widest, now)
-    usual = _first_records(api, range_name, last_weeks, limit)
-    if usual is None:
-        return None
-    return usual > most
+    known = {page.fingerprint for page in impossible}
+    times = _last_weeks(now, widest)
+    if len(impossible) == 1 or len(known) > 1:
+        # One bound may be ignored. Then older times have other pages all the same.
+        del times[1:]
+    for interval in times:
+        page = _first_page(api, range_name, interval, limit)
+        if page is None:
+            return None
+        if page.fingerprint not in known:
+            return True
+    return False
 
 
-def _first_records(
-    api: Api[Page],
+def _last_weeks(now: int, widest: int) -> list[Interval]:
+    """Return intervals that likely hold records, the newest first.
+
+    There may be nothing for weeks, so each lies twice as far back as the one before.
+
+    Args:
+        now: When the run began, in UTC seconds since 1970.
+        widest: The most seconds of a window.
+    """
+    times: list[Interval] = []
+    for number in range(_OTHER_TIMES):
+        seconds_ago = (2**number - 1) * widest
+        end = now - seconds_ago
+        times.append((end - widest, end))
+    return times
+
+
+def _first_page(
+    api: Api[PageT],
     range_name: str,
     interval: Interval,
     limit: int,
-) -> int | None:
-    """Return how many records the first page of an interval holds.
+) -> PageT | None:
+    """Return the first page of an interval.
 
     Returns:
-        The number; None if the page cannot be read, which says nothing about the range.
+        The page; None if it cannot be read, which says nothing about the range.
     """
     query = api.query(range_name, interval, limit)
     try:
-        page = query.fetch(Event(), 0)
+        return query.fetch(Event(), 0)
     except Exception:  # noqa: BLE001 - of any kind
         return None
-    return page.records

@@ -366,7 +366,7 @@ class CarelessLibrary(Library):
         fields = dict(parse_qsl(url.partition("?")[2]))
         if fields["by"] == "lent":
             self.is_doubted.wait(60)
-        elif int(fields["until"]) == 1:
+        elif int(fields["until"]) > 300 * DAY:
             self.is_doubted.set()
         content = {"books": self.books, "pages": 1}
         return json.dumps(content).encode()

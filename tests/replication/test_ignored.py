@@ -10,7 +10,7 @@ import pytest
 
 from tap_leadintent.singer.errors import RunError
 from tests.support.helpers import Json
-from tests.support.model import DAY, HOUR, Api, lead, range_of
+from tests.support.model import DAY, EPOCH, EVER, HOUR, Api, lead, range_of
 from tests.support.model_runs import run
 from tests.support.store import Store
 
@@ -41,7 +41,11 @@ class UpgradedApi(Api):
     is_unchanged: bool = False
     """Whether a record has the same content in all of its versions."""
     timeless: int = 0
-    """How many records without a time it returns at the beginning of each answer."""
+    """How many records without a time it returns in each answer."""
+    timeless_at: float = 9_999 * DAY
+    """Where these are in its order."""
+    ignores_zero: bool = False
+    """Whether it returns everything if a range begins with the first second of 1970."""
     questions: list[tuple[float, float]] = field(default_factory=list)
     """The ranges of its requests that cannot hold any records."""
 
@@ -63,8 +67,12 @@ class UpgradedApi(Api):
     ) -> Any:
         start -= start % self.unit
         end += -end % self.unit
+        if self.ignores_zero and start == -EPOCH:
+            start, end = EVER
         rows = super()._rows(name, start, end, body)
-        rows += [(self.now + DAY, f"timeless-{n}", 0, 0) for n in range(self.timeless)]
+        for number in range(self.timeless):
+            timeless = (self.timeless_at, f"timeless-{number:03}", 0, 0)
+            rows.append(timeless)
         return rows
 
     def _answer(self, rows: Any, after: str) -> tuple[int, Json]:
@@ -350,3 +358,55 @@ def test_times_that_are_days_off_are_no_error(refusal: Json) -> None:
         # What may be a limit of requests is sent some times more.
         assert 2 <= len(api.questions) <= (5 if api.broken_with == 403 else 2)
         api.questions.clear()
+
+
+def test_the_first_second_of_1970_may_stand_for_no_bound() -> None:
+    """As in programs in which 0 counts as a bound that is not given."""
+    active = lead(0, 0, 0, *(UPGRADE + n * DAY for n in (3, 10)))
+    others = [lead(n, n * HOUR) for n in range(1, 41 * 24)]
+    api = UpgradedApi(
+        now=UPGRADE,
+        leads=[active, *others],
+        stream="monitored_leads",
+        newest_first=False,
+        is_unchanged=True,
+        ignores_zero=True,
+    )
+    store = Store()
+    for _ in range(15):
+        run(api, store, FULL, selected=(api.stream,))
+        assert store.rows.keys() == api.visible().keys()
+        api.now += DAY
+    assert api.questions
+
+
+def test_records_without_a_time_are_no_error_in_quiet_weeks() -> None:
+    api = UpgradedApi(
+        now=UPGRADE,
+        leads=[lead(n, n * HOUR) for n in range(41 * 24)],
+        stream="monitored_leads",
+        timeless=3,
+    )
+    store = Store()
+    # Windows of one run that all hold only these are an error, too.
+    config = {**FULL, "lookback_days": 1}
+    for _ in range(40):
+        run(api, store, config, selected=(api.stream,))
+        assert len(store.rows) == len(api.visible()) + 3
+        api.now += DAY
+
+
+def test_pages_full_of_records_without_a_time_are_no_error() -> None:
+    api = UpgradedApi(
+        now=UPGRADE,
+        leads=[lead(n, n * HOUR) for n in range(50 * 24)],
+        stream="monitored_leads",
+        timeless=120,
+        timeless_at=-9_999 * DAY,
+    )
+    store = Store()
+    for _ in range(9):
+        run(api, store, FULL, selected=(api.stream,))
+        assert len(store.rows) == len(api.visible()) + 120
+        api.now += DAY
+    assert api.questions
