@@ -94,9 +94,9 @@ class Reader(Generic[PageT]):
             IgnoredRangeError: The API ignores the range.
             NoThreadError: The system allows no further thread.
         """
-        self.api.raise_if_interrupted()
         windows = self.steps[0]
         try:
+            self.api.raise_if_interrupted()
             with self._changed:
                 self._assign()
             while item := self._next(windows):

@@ -171,12 +171,20 @@ class ReplicationRun(Generic[PageT]):
         bookmark.most_pages = max(1, self._most_pages // 2)
         self.save()
 
-    def passes(self) -> Iterator[str]:
-        """Yield the ranges to read, one after the other.
+    def passes(self) -> Generator[str]:
+        """Yield the ranges to read, one after the other. Close it if one fails.
 
         What the API seems to have ended too early, by what a later query has shown, is
         read again after the range that has shown it, and what follows from there on.
         """
+        try:
+            yield from self._passes()
+        finally:
+            # Whatever has ended the last pass.
+            self._stop_reading_ahead()
+
+    def _passes(self) -> Iterator[str]:
+        """Yield the ranges to read; see `passes`."""
         names = self.scope.ranges_to_read
         caps = self.bookmark.caps
         repeats = _MOST_REPEATS * len(names)
@@ -350,7 +358,6 @@ class ReplicationRun(Generic[PageT]):
             if is_obeyed is False:
                 self._watch.note_ignored(range_name, self.now)
                 self.save()
-                self._stop_reading_ahead()
                 raise IgnoredRangeError(range_name)
             if is_obeyed:
                 self._watch.note_obeyed(range_name)

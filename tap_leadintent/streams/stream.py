@@ -319,10 +319,11 @@ class LeadIntentStream(RunStream):
         )
         self.replication.begin()
         names = self.replication.scope.ranges_to_read
-        for name in self.replication.passes():
-            number = f"{names.index(name) + 1} of {len(names)}"
-            progress = self._begin_pass(name, number)
-            yield from self._pages_of(name, progress)
+        with closing(self.replication.passes()) as passes:
+            for name in passes:
+                number = f"{names.index(name) + 1} of {len(names)}"
+                progress = self._begin_pass(name, number)
+                yield from self._pages_of(name, progress)
         self.replication.end()
         self.has_read_all = True
         self.checkpoint()

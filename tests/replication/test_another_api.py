@@ -3,15 +3,18 @@
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count
 from os import urandom
 from threading import Event
+from unittest import mock
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
 from tap_leadintent.replication.bookmark import Bookmark
+from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.plan import Scope
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError
@@ -62,6 +65,7 @@ class Library:
     books: list[int]
     """When each came. It is lent a day later, for the first time."""
     broken: range = range(0)
+    closes: bool = False
     requests: int = 0
 
     def get(self, url: str) -> bytes:
@@ -136,7 +140,9 @@ class Books:
         return BookPage(body)
 
     def raise_if_interrupted(self) -> None:
-        """Nothing interrupts the run."""
+        """Raise if the library closes."""
+        if self.library.closes:
+            raise SystemExit
 
 
 def read(  # noqa: PLR0913 - the bounds of a run
@@ -173,12 +179,13 @@ def read(  # noqa: PLR0913 - the bounds of a run
         has_strays=lambda _: has_strays,
     )
     replication.begin()
-    for name in replication.scope.ranges_to_read:
-        for item in replication.read(name):
-            if item.page:
-                yield from item.page.books
-            if item.is_last:
-                replication.commit(name, item)
+    with closing(replication.passes()) as passes:
+        for name in passes:
+            for item in replication.read(name):
+                if item.page:
+                    yield from item.page.books
+                if item.is_last:
+                    replication.commit(name, item)
     replication.end()
     save()
 
@@ -353,6 +360,34 @@ def test_a_range_that_fails_keeps_nothing_of_the_last_one_back() -> None:
     with pytest.raises(LookupError):
         found.extend(read(library, state, 90 * DAY, ("came", "lent")))
     assert {*found} == {*library.books}
+
+
+def test_a_signal_between_two_ranges_ends_what_was_begun_early() -> None:
+    library = AskedInOrder([*range(0, 90 * DAY, 600)], patience=60)
+    run = read(library, {}, 90 * DAY, ("came", "lent"))
+    for book in run:
+        library.closes = book == library.books[-1]
+        if library.closes:
+            break
+    with pytest.raises(SystemExit):
+        next(run)
+
+
+def test_a_repeat_that_fails_ends_what_was_begun_early() -> None:
+    """What was found to be incomplete of the first range fails in the second go."""
+    library = AskedInOrder([*range(0, 90 * DAY, 600)], patience=60)
+
+    def suspects(_: Caps, range_name: str) -> list[Interval]:
+        return [(0, DAY)] if library.breaks == range_name else []
+
+    run = read(library, {}, 90 * DAY, ("came", "lent"))
+    with mock.patch.object(Caps, "suspects", suspects):
+        for book in run:
+            if book == library.books[-1]:
+                library.breaks = "came"
+                break
+        with pytest.raises(LookupError, match="came"):
+            list(run)
 
 
 @dataclass
