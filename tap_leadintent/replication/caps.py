@@ -9,6 +9,7 @@ compared with a wider one, once; what that shows is kept in the state.
 from collections import defaultdict
 from dataclasses import dataclass, field
 from enum import Enum
+from threading import Lock
 from typing import NamedTuple
 
 from tap_leadintent.replication.intervals import Interval
@@ -106,6 +107,13 @@ class Caps:
         compare=False,
     )
     """What counted as complete in this run, and is not by what is known now."""
+
+    _lock: Lock = field(
+        default_factory=Lock,
+        compare=False,
+        repr=False,
+    )
+    """Held while the suspects change."""
 
     @property
     def limit(self) -> int:
@@ -277,7 +285,7 @@ class Caps:
             ended: The query.
         """
         if self._is_suspect(ended):
-            self._suspects[range_name].append(ended.interval)
+            self.note_suspect(range_name, ended.interval)
         elif ended.total:
             self._ended[range_name].append(ended)
 
@@ -287,7 +295,7 @@ class Caps:
             kept: list[Ended] = []
             for each in ended:
                 if self._is_suspect(each):
-                    self._suspects[name].append(each.interval)
+                    self.note_suspect(name, each.interval)
                 else:
                     kept.append(each)
             self._ended[name] = kept
@@ -303,13 +311,26 @@ class Caps:
         """
         return [*self._suspects.get(range_name, [])]
 
-    def forget_suspects(self, range_name: str) -> None:
-        """Note that the suspects of a time range are read again now.
+    def note_suspect(self, range_name: str, interval: Interval) -> None:
+        """Note what is to be read again, as it is likely not complete.
+
+        Args:
+            range_name: The time range.
+            interval: The interval.
+        """
+        with self._lock:
+            self._suspects[range_name].append(interval)
+
+    def take_suspects(self, range_name: str) -> list[Interval]:
+        """Return the suspects of a time range, which are read again now.
+
+        Readers of another range may find more of them at any time.
 
         Args:
             range_name: The time range.
         """
-        self._suspects.pop(range_name, None)
+        with self._lock:
+            return self._suspects.pop(range_name, [])
 
 
 def _is_round(number: int) -> bool:

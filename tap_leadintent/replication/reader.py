@@ -108,6 +108,15 @@ class Reader(Generic[PageT]):
             if has_failed or not self.steps:
                 self.stop()
 
+    def read_first(self, windows: Windows) -> None:
+        """Read a step before what is left of the others.
+
+        Args:
+            windows: The step, which `read` gives next.
+        """
+        with self._changed:
+            self.steps.insert(0, windows)
+
     @property
     def has_stopped(self) -> bool:
         """Whether it sends no further request."""

@@ -195,22 +195,28 @@ class ReplicationRun(Generic[PageT]):
             read = names[:number]
             suspicious = [name for name in read if caps.suspects(name)]
             for name in suspicious:
-                self._take_out_suspects(name)
+                self._take_out(name, caps.suspects(name))
             if not suspicious or not repeats:
                 continue
             repeats -= 1
             number = names.index(suspicious[0])
             for name in suspicious:
-                caps.forget_suspects(name)
+                # Readers of a later range may just have found more.
+                self._take_out(name, caps.take_suspects(name))
             self.save()
 
-    def _take_out_suspects(self, range_name: str) -> None:
+    def _take_out(
+        self,
+        range_name: str,
+        suspects: Sequence[Interval],
+    ) -> None:
         """Take out of the coverage what may not be complete, by what is known now.
 
         Args:
             range_name: The range.
+            suspects: Intervals of it.
         """
-        for interval in self.bookmark.caps.suspects(range_name):
+        for interval in suspects:
             covered = self.bookmark.coverage.get(range_name, [])
             remaining = intervals.subtract(covered, interval)
             self.bookmark.coverage[range_name] = remaining
@@ -296,14 +302,22 @@ class ReplicationRun(Generic[PageT]):
     ) -> Reader[PageT]:
         """Return what reads parts of a range, and with free readers also the next one.
 
+        If the next range was begun while this one was read before, the same readers
+        read this one again, so that no more requests are sent at once.
+
         Only a range of which nothing is covered is begun early, as nothing that is
         written meanwhile can change what is to be read of it. In a run that may end
         early, it would take requests from what comes first.
         """
         readers, _ = self._bounds()
+        windows = self._windows(range_name, parts)
+        for begun in self._ahead.values():
+            if not begun.has_stopped:
+                begun.read_first(windows)
+                return begun
         reader = Reader(
             api=self.api,
-            steps=[self._windows(range_name, parts)],
+            steps=[windows],
             at_once=lambda: min(readers, self.at_once()),
         )
         names = self.scope.ranges_to_read
@@ -317,8 +331,8 @@ class ReplicationRun(Generic[PageT]):
         if name not in self._ahead and not self.bookmark.coverage.get(name):
             requested = (self.scope.start, self._until)
             whole = self._missing(name, requested)
-            windows = self._windows(name, whole)
-            reader.steps.append(windows)
+            next_windows = self._windows(name, whole)
+            reader.steps.append(next_windows)
             self._ahead[name] = reader
         return reader
 
@@ -452,7 +466,7 @@ class ReplicationRun(Generic[PageT]):
         completed = self.completed.setdefault(range_name, [])
         intervals.add(completed, item.window)
         self.bookmark.most_pages = self._most_pages_before
-        self._take_out_suspects(range_name)
+        self._take_out(range_name, self.bookmark.caps.suspects(range_name))
 
     def _add_hole(
         self,

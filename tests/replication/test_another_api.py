@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count
 from os import urandom
-from threading import Event
+from threading import Event, Lock
 from unittest import mock
 from urllib.parse import parse_qsl, urlencode
 
@@ -154,9 +154,12 @@ def read(  # noqa: PLR0913 - the bounds of a run
     readers: int = 32,
     budget: int | None = None,
     has_strays: bool = False,
+    bookmarks: list[Bookmark] | None = None,
 ) -> Iterator[int]:
     """Run once, and commit each window into the state."""
     bookmark = Bookmark.read(state.get("coverage", []), page_size=50)
+    if bookmarks is not None:
+        bookmarks.append(bookmark)
 
     def save() -> None:
         state["coverage"] = bookmark.to_state()
@@ -388,6 +391,52 @@ def test_a_repeat_that_fails_ends_what_was_begun_early() -> None:
                 break
         with pytest.raises(LookupError, match="came"):
             list(run)
+
+
+@dataclass
+class CountedLibrary(AskedInOrder):
+    """It counts how many ask at once, and lets those wait who ask for what was lent."""
+
+    asking: int = 0
+    most: int = 0
+    is_asked_again: Event = field(default_factory=Event)
+    repeats: bool = False
+    lock: Lock = field(default_factory=Lock)
+
+    def get(self, url: str) -> bytes:
+        """Count the request, and respond."""
+        with self.lock:
+            self.asking += 1
+            self.most = max(self.most, self.asking)
+        if "by=lent" in url:
+            self.is_asked_again.wait(1)
+            self.is_asked_again.set()
+        elif self.repeats:
+            self.is_asked_again.set()
+        body = super().get(url)
+        with self.lock:
+            self.asking -= 1
+        return body
+
+
+def test_a_repeat_sends_no_more_requests_at_once() -> None:
+    library = CountedLibrary([*range(0, 90 * DAY, 600)], patience=60)
+    bookmarks: list[Bookmark] = []
+    run = read(
+        library,
+        {},
+        90 * DAY,
+        ("came", "lent"),
+        readers=4,
+        bookmarks=bookmarks,
+    )
+    for book in run:
+        if book == library.books[-1]:
+            library.repeats = True
+            bookmarks[0].caps.note_suspect("came", (0, DAY))
+            break
+    assert {*run} >= {*range(0, DAY, 600)}
+    assert library.most == 4
 
 
 @dataclass

@@ -133,7 +133,7 @@ def test_what_ended_at_a_number_before_it_was_known_is_suspect() -> None:
     caps.note_number(333)
     assert caps.suspects("x") == [(0, 9)]
     assert caps.suspects("y") == [(70, 79)]
-    caps.forget_suspects("x")
+    caps.take_suspects("x")
     assert caps.suspects("x") == []
     assert caps.suspects("y") == [(70, 79)]
 
