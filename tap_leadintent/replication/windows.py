@@ -97,6 +97,8 @@ class Windows:
         if most_pages < MOST_PAGES:
             # So that a run with few requests can complete one.
             self.rounding.shortest = 1
+        self.error: IgnoredRangeError | None = None
+        """Why nothing more is requested of the step."""
         self._caps = caps
         self._now = now
         self.readers = readers
@@ -189,7 +191,7 @@ class Windows:
         """
         while True:
             front = self.ledger.front
-            if not front or front.state is State.FATAL:
+            if not front or front.state is State.FATAL or self.error:
                 return None
             windows = [front] if is_full else list(self.ledger)
             self.ledger.close_questions()

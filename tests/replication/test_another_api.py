@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from os import urandom
 from threading import Event, Lock
+from time import sleep
 from unittest import mock
 from urllib.parse import parse_qsl, urlencode
 
@@ -391,6 +392,37 @@ def test_a_repeat_that_fails_ends_what_was_begun_early() -> None:
                 break
         with pytest.raises(LookupError, match="came"):
             list(run)
+
+
+@dataclass
+class ForgetfulLibrary(AskedInOrder):
+    """It ignores by when books were lent, and waits with the newest until a doubt."""
+
+    is_doubted: Event = field(default_factory=Event)
+
+    def get(self, url: str) -> bytes:
+        """Respond to any request."""
+        fields = dict(parse_qsl(url.partition("?")[2]))
+        until = int(fields["until"])
+        if fields["by"] == "lent":
+            if until > 300 * DAY:
+                self.is_doubted.set()
+            content = {"books": self.books[:9], "pages": 1}
+            return json.dumps(content).encode()
+        body = super().get(url)
+        if until == 90 * DAY and self.requests > SAMPLES:
+            self.is_doubted.wait(60)
+            # The answer to the question comes first.
+            sleep(0.2)
+        return body
+
+
+def test_a_range_that_is_ignored_keeps_nothing_of_the_last_one_back() -> None:
+    library = ForgetfulLibrary([*range(0, 90 * DAY, 600)])
+    found: list[int] = []
+    with pytest.raises(IgnoredRangeError, match="lent"):
+        found.extend(read(library, {}, 90 * DAY, ("came", "lent")))
+    assert {*found} == {*library.books}
 
 
 @dataclass
