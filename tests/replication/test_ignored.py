@@ -176,13 +176,12 @@ def test_the_first_run_says_so_if_records_have_a_time(
 
 @pytest.mark.parametrize("grows", [True, False])
 @pytest.mark.parametrize("newest_first", [True, False])
-@pytest.mark.parametrize("count", [90, 198])
 @pytest.mark.parametrize(
-    ("each", "ignored", "most"),
+    ("each", "ignored", "most", "count"),
     [
-        (HOUR, "both ends", 36),
-        (DAY, "both ends", 7),
-        (DAY, "start", 7),
+        (HOUR, "both ends", 36, 90),
+        (DAY, "both ends", 7, 198),
+        (DAY, "start", 7, 90),
     ],
 )
 def test_some_days_later_a_run_says_so_if_records_have_no_time(  # noqa: PLR0913
@@ -209,19 +208,10 @@ def test_some_days_later_a_run_says_so_if_records_have_no_time(  # noqa: PLR0913
     assert_later_runs_say_so(api, store)
 
 
-@pytest.mark.parametrize("newest_first", [True, False])
-@pytest.mark.parametrize("stream", ["leads", "observations", "monitored_leads"])
-def test_the_first_run_says_so_of_a_long_list(
-    stream: str,
-    *,
-    newest_first: bool,
-) -> None:
+@pytest.mark.parametrize("stream", ["leads", "monitored_leads"])
+def test_the_first_run_says_so_of_a_long_list(stream: str) -> None:
     """It is read in several windows, which all begin alike."""
-    api = upgraded(
-        5_000,
-        stream=stream,
-        newest_first=newest_first,
-    )
+    api = upgraded(5_000, stream=stream)
     store = Store()
     assert runs_until_error(api, store, DAY, 3) == 1
     assert_later_runs_say_so(api, store)
@@ -249,7 +239,7 @@ def test_an_api_that_obeys_again_is_read_on() -> None:
         (DAY, 0.2, 10),
     ],
 )
-@pytest.mark.parametrize("stream", ["leads", "observations", "monitored_leads"])
+@pytest.mark.parametrize("stream", ["leads", "monitored_leads"])
 def test_ordinary_runs_ask_nothing(
     stream: str,
     each: int,
