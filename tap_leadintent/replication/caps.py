@@ -12,7 +12,7 @@ from enum import Enum
 from threading import Lock
 from typing import NamedTuple
 
-from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Interval, gap
 
 _ROUND = 50
 """Limits of real APIs are multiples of this, or powers of two."""
@@ -261,7 +261,7 @@ class Caps:
         for each in self._ended.get(range_name, []):
             # Windows that touch overlap, so one crowded second may be all that both
             # hold.
-            is_apart = _gap(each.interval, ended.interval) > 0
+            is_apart = gap(each.interval, ended.interval) > 0
             if is_apart and each.total == ended.total:
                 return True
         return False
@@ -337,13 +337,3 @@ def _is_round(number: int) -> bool:
     """Return whether a number looks like the limit of an API."""
     is_power_of_two = number & (number - 1) == 0
     return is_power_of_two or number % _ROUND == 0
-
-
-def _gap(
-    one: Interval,
-    other: Interval,
-) -> int:
-    """Return how many seconds lie between two intervals."""
-    one_start, one_end = one
-    other_start, other_end = other
-    return max(one_start - other_end, other_start - one_end)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import Generic, NamedTuple
 
-from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Interval, gap
 from tap_leadintent.replication.plan import DAY
 from tap_leadintent.replication.protocol import Api, Page, PageT
 
@@ -59,11 +59,7 @@ class Seen(NamedTuple):
 
         A record whose time has changed may come in both all the same.
         """
-        start, end = self.window
-        other_start, other_end = other.window
-        gap_before = start - other_end
-        gap_after = other_start - end
-        return max(gap_before, gap_after) > _FAR
+        return gap(self.window, other.window) > _FAR
 
 
 @dataclass

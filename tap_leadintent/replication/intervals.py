@@ -146,3 +146,21 @@ def overlap(
         if part_start < part_end:
             parts.append((part_start, part_end))
     return parts
+
+
+def gap(
+    one: Interval,
+    other: Interval,
+) -> int:
+    """Return how many seconds lie between two intervals.
+
+    Args:
+        one: An interval.
+        other: Another one, before or after it.
+
+    Returns:
+        The seconds; 0 if they touch, and less if they overlap.
+    """
+    one_start, one_end = one
+    other_start, other_end = other
+    return max(one_start - other_end, other_start - one_end)

@@ -1,7 +1,7 @@
 """Learns whether the API rounds a time range, or ignores it."""
 
 from tap_leadintent.replication.ignored import impossible_intervals
-from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Interval, gap
 from tap_leadintent.replication.ledger import Ledger, Question, State, Window
 from tap_leadintent.replication.plan import DAY
 from tap_leadintent.replication.protocol import OVERLAP_SECONDS
@@ -64,8 +64,8 @@ class Rounding:
         if start <= window.start and window.end <= end:
             # A part of a window may begin with the same page.
             self._first_pages[fingerprint] = own
-        gap = max(start - window.end, window.start - end)
-        if gap <= OVERLAP_SECONDS:
+        apart = gap((start, end), own)
+        if apart <= OVERLAP_SECONDS:
             return
         if not self._questions:
             for asked_start, asked_end in impossible_intervals(self._now):
@@ -76,7 +76,7 @@ class Rounding:
                 )
                 self._questions.append(question)
             self._ledger.questions += self._questions
-        both = gap + window.seconds + end - start
+        both = apart + window.seconds + end - start
         self.shortest = max(self.shortest, _round_up(both))
 
 
