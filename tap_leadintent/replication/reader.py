@@ -17,12 +17,7 @@ from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.ledger import Question, State, Window
 from tap_leadintent.replication.plan import LIST
-from tap_leadintent.replication.protocol import (
-    Api,
-    IgnoredRangeError,
-    NoThreadError,
-    PageT,
-)
+from tap_leadintent.replication.protocol import Api, NoThreadError, PageT
 from tap_leadintent.replication.windows import Windows
 
 _WAIT_SECONDS = 0.5
@@ -261,24 +256,19 @@ class Reader(Generic[PageT]):
         try:
             page = window.query.fetch(self._stopped, window.max_retries)
         except BaseException as failure:  # noqa: BLE001 - raised in its place
-            self._note(windows, windows.note_failure, window, failure)
+            self._note(windows.note_failure, window, failure)
         else:
-            self._note(windows, self._keep, windows, window, page)
+            self._note(self._keep, windows, window, page)
 
     def _note(
         self,
-        windows: Windows,
         note: Callable[..., None],
         *arguments: Any,
     ) -> None:
-        """Note the outcome of a request of a step, and let the readers go on."""
+        """Note the outcome of a request, and let the readers go on."""
         with self._changed:
             try:
-                try:
-                    note(*arguments)
-                except IgnoredRangeError as error:
-                    # What comes first of another range is given all the same.
-                    windows.error = error
+                note(*arguments)
                 self._busy -= 1
                 self._assign()
             except BaseException as error:  # noqa: BLE001 - raised by the other thread

@@ -98,7 +98,7 @@ class Windows:
             # So that a run with few requests can complete one.
             self.rounding.shortest = 1
         self.error: IgnoredRangeError | None = None
-        """Why nothing more is requested of the step."""
+        """Why nothing more is requested of the step: the API ignores its range."""
         self._caps = caps
         self._now = now
         self.readers = readers
@@ -455,7 +455,8 @@ class Windows:
         # Of others, one page is enough.
         question.state = State.READ
         if not about and question.records:
-            raise IgnoredRangeError(self.range_name)
+            self.error = IgnoredRangeError(self.range_name)
+            return
         if about and about.state is State.FAILED and question.error:
             self._search.note_failed_minute(about, question)
         self._search.decide()
