@@ -192,18 +192,16 @@ class ReplicationRun(Generic[PageT]):
         while number < len(names):
             yield names[number]
             number += 1
-            read = names[:number]
-            suspicious = [name for name in read if caps.suspects(name)]
-            for name in suspicious:
-                self._take_out(name, caps.suspects(name))
-            if not suspicious or not repeats:
-                continue
-            repeats -= 1
-            number = names.index(suspicious[0])
-            for name in suspicious:
-                # Readers of a later range may just have found more.
-                self._take_out(name, caps.take_suspects(name))
-            self.save()
+            to_repeat: list[str] = []
+            for name in names[:number]:
+                suspects = caps.take_suspects(name)
+                if suspects:
+                    self._take_out(name, suspects)
+                    to_repeat.append(name)
+            if to_repeat and repeats:
+                repeats -= 1
+                number = names.index(to_repeat[0])
+                self.save()
 
     def _take_out(
         self,

@@ -9,13 +9,11 @@ from itertools import count
 from os import urandom
 from threading import Event, Lock
 from time import sleep
-from unittest import mock
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
 from tap_leadintent.replication.bookmark import Bookmark
-from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.plan import Scope
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError
@@ -378,18 +376,21 @@ def test_a_signal_between_two_ranges_ends_what_was_begun_early() -> None:
 def test_a_repeat_that_fails_ends_what_was_begun_early() -> None:
     """What was found to be incomplete of the first range fails in the second go."""
     library = AskedInOrder([*range(0, 90 * DAY, 600)], patience=60)
-
-    def suspects(_: Caps, range_name: str) -> list[Interval]:
-        return [(0, DAY)] if library.breaks == range_name else []
-
-    run = read(library, {}, 90 * DAY, ("came", "lent"))
-    with mock.patch.object(Caps, "suspects", suspects):
-        for book in run:
-            if book == library.books[-1]:
-                library.breaks = "came"
-                break
-        with pytest.raises(LookupError, match="came"):
-            list(run)
+    bookmarks: list[Bookmark] = []
+    run = read(
+        library,
+        {},
+        90 * DAY,
+        ("came", "lent"),
+        bookmarks=bookmarks,
+    )
+    for book in run:
+        if book == library.books[-1]:
+            library.breaks = "came"
+            bookmarks[0].caps.note_suspect("came", (0, DAY))
+            break
+    with pytest.raises(LookupError, match="came"):
+        list(run)
 
 
 @dataclass
