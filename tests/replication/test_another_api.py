@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from tap_leadintent.replication.bookmark import Bookmark
-from tap_leadintent.replication.intervals import Interval
+from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import Scope
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError
 from tap_leadintent.replication.run import ReplicationRun
@@ -334,15 +334,28 @@ def test_free_readers_begin_with_the_next_range() -> None:
     assert library.requests <= 1.5 * 2 * len(library.books) / 50
 
 
-@pytest.mark.parametrize(("readers", "budget"), [(1, None), (32, 5_000)])
-def test_a_range_begins_after_the_last_one(readers: int, budget: int | None) -> None:
+@pytest.mark.parametrize(
+    ("readers", "budget", "most_pages"),
+    [
+        (1, None, None),
+        (32, 5_000, None),
+        (32, None, 13),
+    ],
+    ids=["one reader", "a budget", "the last run has completed nothing"],
+)
+def test_a_range_begins_after_the_last_one(
+    readers: int,
+    budget: int | None,
+    most_pages: int | None,
+) -> None:
     """With one reader, and in a run that may end before it has read all."""
     library = AskedInOrder([*range(0, 90 * DAY, 600)])
+    state = {"coverage": [{"pages": most_pages}] if most_pages else []}
     both = ("came", "lent")
     found = {
         *read(
             library,
-            {},
+            state,
             90 * DAY,
             both,
             readers=readers,
@@ -494,6 +507,51 @@ def test_a_repeat_sends_no_more_requests_at_once() -> None:
             break
     assert {*run} >= {*range(0, DAY, 600)}
     assert library.most == 4
+
+
+def test_what_may_lack_records_is_never_covered_by_a_state() -> None:
+    """The run may be killed before it reads that again."""
+    library = Library([*range(0, 90 * DAY, 600)])
+    bookmarks: list[Bookmark] = []
+    run = read(library, {}, 90 * DAY, bookmarks=bookmarks)
+    suspect = (0, DAY)
+    for book in run:
+        if not bookmarks[0].coverage.get("came"):
+            continue
+        if book < 60 * DAY:
+            bookmarks[0].caps.note_suspect("came", suspect)
+        else:
+            covered = bookmarks[0].coverage["came"]
+            assert covered
+            assert not overlap(covered, suspect)
+            break
+    assert {*range(0, DAY, 600)} <= {*run}
+
+
+def test_what_a_later_range_shows_of_the_first_one_is_read_again() -> None:
+    library = AskedInOrder([*range(0, 20 * DAY, 600)])
+    bookmarks: list[Bookmark] = []
+    run = read(
+        library,
+        {},
+        20 * DAY,
+        ("came", "lent"),
+        readers=1,
+        bookmarks=bookmarks,
+    )
+    for book in run:
+        if book == library.books[-1]:
+            break
+    next(run)
+    assert library.asked[-1] == "lent"
+    library.asked.clear()
+    bookmarks[0].caps.note_suspect("came", (0, DAY))
+    assert {*range(0, DAY, 600)} <= {*run}
+    assert "came" in library.asked
+    assert bookmarks[0].coverage == {
+        "came": [(0, 20 * DAY)],
+        "lent": [(0, 20 * DAY)],
+    }
 
 
 @dataclass
