@@ -55,9 +55,9 @@ class Seen(NamedTuple):
         return self.first == other.first or self.last == other.last
 
     def is_far_from(self, other: "Seen") -> bool:
-        """Return whether an honest API returns no record for this window and the other.
+        """Return whether an API that obeys ranges returns no record for both windows.
 
-        A record whose time has changed may come in both all the same.
+        A record whose time has changed meanwhile may still come in both.
         """
         return gap(self.window, other.window) > _FAR
 
@@ -221,7 +221,8 @@ def is_range_obeyed(
     known = {page.fingerprint for page in impossible}
     times = _last_weeks(now, widest)
     if len(impossible) == 1 or len(known) > 1:
-        # One bound may be ignored. Then older times have other pages all the same.
+        # If one bound alone is ignored, older times have other pages, too, so these
+        # prove nothing.
         del times[1:]
     for interval in times:
         page = _first_page(api, range_name, interval, limit)

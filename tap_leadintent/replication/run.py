@@ -172,10 +172,11 @@ class ReplicationRun(Generic[PageT]):
         self.save()
 
     def passes(self) -> Generator[str]:
-        """Yield the ranges to read, one after the other. Close it if one fails.
+        """Yield the ranges to read, one after the other.
 
-        What the API seems to have ended too early, by what a later query has shown, is
-        read again after the range that has shown it, and what follows from there on.
+        What is read of a range may show that the API has ended queries too early. Then
+        the first range with such queries is yielded again, and those that follow it.
+        Close the generator if a range cannot be read.
         """
         try:
             yield from self._passes()
@@ -449,7 +450,7 @@ class ReplicationRun(Generic[PageT]):
 
         Args:
             range_name: The range.
-            item: The last page of the window, or the sign that it was left.
+            item: The last page of the window, or the end of one that became a hole.
         """
         if item.page is None:
             self.bookmark.add_hole(range_name, item.window)
