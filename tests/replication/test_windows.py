@@ -286,6 +286,32 @@ def test_a_wider_window_is_tried_alone_after_failures() -> None:
     assert max(refused[narrowed:]) == 1
 
 
+def test_nothing_more_is_requested_of_a_range_that_is_ignored() -> None:
+    step = Step(
+        range_name="x",
+        intervals=[(0, YEAR)],
+        is_first_load=True,
+    )
+    windows = Windows(
+        step,
+        caps=Caps(PAGE),
+        widest=30 * DAY,
+        readers=8,
+        now=YEAR,
+    )
+    always = Page(
+        records=3,
+        has_more=False,
+        fingerprint=7,
+    )
+    requests = 0
+    while window := windows.next():
+        windows.note_page(window, always, always.records)
+        requests += 1
+    assert windows.error
+    assert requests <= 4
+
+
 # Whatever comes
 
 
