@@ -38,7 +38,10 @@ def impossible_intervals(now: int) -> list[Interval]:
     """
     earlier = 365 * DAY
     later = now + 365 * DAY
-    return [(earlier, earlier + 1), (later, later + 1)]
+    return [
+        (earlier, earlier + 1),
+        (later, later + 1),
+    ]
 
 
 class Seen(NamedTuple):

@@ -60,11 +60,12 @@ class Rounding:
             fingerprint: The hash of the page's records.
         """
         own = (window.start, window.end)
-        start, end = self._first_pages.setdefault(fingerprint, own)
+        first = self._first_pages.setdefault(fingerprint, own)
+        start, end = first
         if start <= window.start and window.end <= end:
             # A part of a window may begin with the same page.
             self._first_pages[fingerprint] = own
-        apart = gap((start, end), own)
+        apart = gap(first, own)
         if apart <= OVERLAP_SECONDS:
             return
         if not self._questions:
