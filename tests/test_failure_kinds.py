@@ -270,7 +270,10 @@ def of_run(enter: Callable[..., Run], sent: Sent) -> str:
     }
     assert enter().code
     streams = {url for url, _ in sent}
-    return ends[len(streams)] + ", retried" * (max(sent.values()) > 1)
+    end = ends[len(streams)]
+    if max(sent.values()) > 1:
+        end += ", retried"
+    return end
 
 
 def of_loads(enter: Callable[..., Run], _: Sent) -> str:

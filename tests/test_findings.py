@@ -49,7 +49,8 @@ def test_what_a_run_has_named_is_not_repeated_by_later_runs(
     sandbox: Sandbox,
     config: Json,
 ) -> None:
-    body = last_page(*({"id": f"{n}", "new": n} for n in range(100)), took=1)
+    records = [{"id": f"{n}", "new": n} for n in range(100)]
+    body = last_page(*records, took=1)
     sandbox.faults(status(200, body=body))
     config |= {
         "page_size": 100,
@@ -90,7 +91,11 @@ def test_names_that_may_be_data_are_not_in_the_state(
         "id": "a",
         **dict.fromkeys([*names, "größe", "x" * 100], 1),
     }
-    sandbox.faults(status(200, body=last_page(record, **{"7": 1, "took": 1})))
+    body = last_page(
+        record,
+        **{"7": 1, "took": 1},
+    )
+    sandbox.faults(status(200, body=body))
     run = tap(config, catalog=only("custom_signals")).succeeded()
     assert "ada@example.com" in run.stderr
     state = run.state["bookmarks"]["custom_signals"]

@@ -45,9 +45,13 @@ FIRST = datetime(2, 1, 1)  # noqa: DTZ001 - a bound
 LAST = datetime(9998, 1, 1)  # noqa: DTZ001 - a bound
 
 
+def offset_by(minutes: int) -> timezone:
+    return timezone(timedelta(minutes=minutes))
+
+
 @given(
     local=st.datetimes(FIRST, LAST),
-    zone=st.integers(-1439, 1439).map(lambda n: timezone(timedelta(minutes=n))),
+    zone=st.integers(-1439, 1439).map(offset_by),
     is_whole=st.booleans(),
 )
 def test_a_records_time_is_written_in_utc_at_full_width(

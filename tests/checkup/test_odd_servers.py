@@ -299,7 +299,15 @@ def test_ignored_ranges_have_no_estimate(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("most", [50, 80, 110, 140])
-@pytest.mark.parametrize("options", [{"widest": 8 * DAY}, {"cap": 100}, {}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"widest": 8 * DAY},
+        {"cap": 100},
+        {},
+    ],
+    ids=str,
+)
 def test_few_requests_make_no_wrong_estimate(
     tmp_path: Path,
     options: Json,

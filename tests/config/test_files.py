@@ -91,7 +91,8 @@ def test_a_file_that_is_nested_too_deep(
     levels: int,
 ) -> None:
     deep = tmp_path / "deep.json"
-    deep.write_text(DEEP % (("[" * levels, "]" * levels) * 2), encoding="utf-8")
+    nested = "[" * levels, "]" * levels
+    deep.write_text(DEEP % (nested + nested), encoding="utf-8")
     line = run(
         *options(tmp_path, config=VALID),
         option,

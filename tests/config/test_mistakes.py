@@ -313,7 +313,8 @@ def test_a_key_in_the_wrong_place_is_not_quoted(
     cli: Callable[..., Result],
     wrong: Json,
 ) -> None:
-    change = json.loads(json.dumps(wrong).replace("KEY", API_KEY.upper()))
+    text = json.dumps(wrong)
+    change = json.loads(text.replace("KEY", API_KEY.upper()))
     for line in refusal(cli({**VALID, **change})):
         assert len(line) <= 301
         assert API_KEY[3:10] not in line.lower()

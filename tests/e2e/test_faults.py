@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 from random import Random
 
@@ -173,7 +173,7 @@ def in_pairs(rules: Iterable[str]) -> pytest.MarkDecorator:
     """Try each rule at each position, and either with each plan."""
     cases = []
     for first, name in enumerate(rules):
-        plans = cycle([*PLANS][first % 3 :] + [*PLANS][: first % 3])
+        plans = islice(cycle(PLANS), first, None)
         for position in POSITIONS:
             case = (name, position, next(plans))
             cases.append(case)

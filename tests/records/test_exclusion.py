@@ -69,7 +69,8 @@ def test_a_name_of_many_levels_is_found_quickly() -> None:
     value: Json = {"x": 1, "kept": 2}
     for _ in range(levels):
         value = {"x": value}
-    remaining = Exclusion([".".join("x" * (levels + 1))]).apply(value)
+    name = ".".join("x" * (levels + 1))
+    remaining = Exclusion([name]).apply(value)
     for _ in range(levels):
         remaining = remaining["x"]
     assert remaining == {"kept": 2}

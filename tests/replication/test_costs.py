@@ -42,8 +42,6 @@ class OddApi(Api):
     says that there is no more. 0 for as many as asked for."""
     largest: int = 100
     """The most records of a page; it reckons with them."""
-    hours_off: int = 0
-    """By how much the times of records are off."""
     bad: frozenset[str] = frozenset()
     """Leads of which the page that holds them fails."""
     failing: list[int] = field(default_factory=list)
@@ -69,8 +67,6 @@ class OddApi(Api):
         self.requests.append(body)
         has_more = bool(page) if self.promises else offset + asked < len(rows)
         after = str(offset + len(page)) if has_more else ""
-        off = self.hours_off * HOUR
-        page = [(time, id_, n, observed + off) for time, id_, n, observed in page]
         return self._answer(page, after)
 
 
@@ -339,7 +335,10 @@ def test_pages_of_half_the_size_with_a_wrong_promise(served: int) -> None:
     run(api, store, FULL)
     for hour in range(4):
         first = 2000 + 60 * hour
-        new = [lead(first + n, api.now + n * 30) for n in range(60)]
+        new = []
+        for number in range(60):
+            found_at = api.now + 30 * number
+            new.append(lead(first + number, found_at))
         api.leads = [*api.leads, *new]
         api.now += HOUR
         run(api, store, FULL)

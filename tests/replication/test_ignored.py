@@ -36,8 +36,6 @@ class UpgradedApi(Api):
     """Which fields its records have."""
     unit: int = 1
     """Seconds that it rounds ranges to."""
-    hours_off: int = 0
-    """By how much the times of records are off."""
     is_unchanged: bool = False
     """Whether a record has the same content in all of its versions."""
     timeless: int = 0
@@ -76,9 +74,7 @@ class UpgradedApi(Api):
         return rows
 
     def _answer(self, rows: Any, after: str) -> tuple[int, Json]:
-        off = self.hours_off * HOUR
-        moved = [(time, id_, n, observed + off) for time, id_, n, observed in rows]
-        status, page = super()._answer(moved, after)
+        status, page = super()._answer(rows, after)
         for record in page["data"]:
             signal = record.pop("signal")
             if self.is_unchanged:
@@ -105,7 +101,9 @@ def upgraded(
     """
     leads = [lead(n, n * UPGRADE / count) for n in range(count)]
     if grows:
-        leads += [lead(count + n, UPGRADE + n * DAY / 4) for n in range(1, 80)]
+        for number in range(1, 80):
+            found_at = UPGRADE + number * DAY / 4
+            leads.append(lead(count + number, found_at))
     return UpgradedApi(
         now=UPGRADE - 2 * DAY,
         leads=leads,
@@ -247,9 +245,10 @@ def test_ordinary_runs_ask_nothing(
     days: int,
     unit: int,
 ) -> None:
+    count = int(50 * per_day)
     api = UpgradedApi(
         now=UPGRADE,
-        leads=[lead(n, n * DAY / per_day) for n in range(int(50 * per_day))],
+        leads=[lead(n, n * DAY / per_day) for n in range(count)],
         stream=stream,
         unit=unit,
     )
@@ -266,7 +265,7 @@ def test_ordinary_runs_ask_nothing(
 @pytest.mark.parametrize("each", [HOUR, DAY])
 def test_a_record_that_comes_again_unchanged_is_asked_about_once(each: int) -> None:
     """As an account may do that has a new signal."""
-    active = lead(0, 0, 0, *(UPGRADE + n * DAY for n in (3, 10)))
+    active = lead(0, 0, 0, UPGRADE + 3 * DAY, UPGRADE + 10 * DAY)
     api = UpgradedApi(
         now=UPGRADE,
         leads=[active],
@@ -352,7 +351,7 @@ def test_times_that_are_days_off_are_no_error(refusal: Json) -> None:
 
 def test_the_first_second_of_1970_may_stand_for_no_bound() -> None:
     """As in programs in which 0 counts as a bound that is not given."""
-    active = lead(0, 0, 0, *(UPGRADE + n * DAY for n in (3, 10)))
+    active = lead(0, 0, 0, UPGRADE + 3 * DAY, UPGRADE + 10 * DAY)
     others = [lead(n, n * HOUR) for n in range(1, 41 * 24)]
     api = UpgradedApi(
         now=UPGRADE,

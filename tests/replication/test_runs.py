@@ -235,7 +235,8 @@ def test_records_that_appear_during_a_request_are_read_by_the_next_run(
     refuses: bool,
 ) -> None:
     # Their signals are too old for the second range to find them.
-    leads = [lead(n, n * 60, -DAY) for n in range(20 * 60, 27 * 60)]
+    minutes = range(20 * 60, 27 * 60)
+    leads = [lead(minute, minute * 60, -DAY) for minute in minutes]
     api = Api(
         now=DAY,
         leads=leads,

@@ -68,8 +68,12 @@ def written(
             catalog=catalog,
             message_writer=writer,
         ).sync_all()
-    calls = writer.write_message.call_args_list
-    return "".join(Writer().format_message(call.args[0]).decode() for call in calls)
+    lines: list[str] = []
+    for call in writer.write_message.call_args_list:
+        (message,) = call.args
+        line = Writer().format_message(message)
+        lines.append(line.decode())
+    return "".join(lines)
 
 
 @given(

@@ -211,9 +211,21 @@ def test_a_nested_field_that_contradicts_its_column_is_logged(
 
 
 names = st.sampled_from(["a", "b", "c"])
+
+
+def objects_of(columns: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+    """Return the schemas of objects with such columns."""
+    properties = st.dictionaries(
+        names,
+        columns,
+        max_size=3,
+    )
+    return properties.map(lambda each: opened(**each))
+
+
 schemas = st.recursive(
     st.sampled_from([TEXT, ARRAY, OBJECT]),
-    lambda inner: st.dictionaries(names, inner, max_size=3).map(lambda f: opened(**f)),
+    objects_of,
     max_leaves=8,
 )
 values = st.recursive(

@@ -262,7 +262,8 @@ def test_bars_have_the_width_of_the_terminal(
     width: int,
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    bars = [line for line in plan(settings()).splitlines() if line[-1] == "]"]
+    lines = plan(settings()).splitlines()
+    bars = [line for line in lines if line[-1] == "]"]
     assert list(map(len, bars)) == [width, width]
     # A gap of two days is not lost in a narrow bar.
     assert re.search(r"#\.+#", bars[0])

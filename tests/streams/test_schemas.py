@@ -13,7 +13,8 @@ def test_what_warehouses_need_of_a_schema(name: str) -> None:
     columns = schema["properties"]
     key = "record_key" if "record_key" in columns else "id"
     for field, value in properties(schema):
-        types = {value["type"]} if isinstance(value["type"], str) else {*value["type"]}
+        declared = value["type"]
+        types = {declared} if isinstance(declared, str) else {*declared}
         assert ("null" in types) is (field != key), field
         assert len(types - {"null"}) == 1, field
         assert value.get("format", "date-time") == "date-time", field

@@ -108,6 +108,8 @@ class Api:
     """The status of that failure."""
     keeps_from: float = -math.inf
     """Ranges that begin earlier are refused."""
+    hours_off: int = 0
+    """By how much the times of records are off."""
     limit: float = math.inf
     """Pages that begin after so many records of a query are refused."""
     forbidden_at: int | None = None
@@ -198,7 +200,7 @@ class Api:
             {
                 "id": name,
                 "version": number,
-                "signal": {"observed_at": iso(observed)},
+                "signal": {"observed_at": iso(observed + self.hours_off * HOUR)},
             }
             for _, name, number, observed in rows
         ]
@@ -221,7 +223,7 @@ class Api:
             status = self.too_wide
         elif -math.inf < start < self.keeps_from:
             status = 400
-        elif self.broken and start <= self.broken[1] and self.broken[0] <= end:
+        elif self._is_broken_within(start, end):
             status = self.broken_with
         if status:
             self.refused.append(body)
@@ -232,6 +234,16 @@ class Api:
             self.forbidden_at = None
             return 401
         return None
+
+    def _is_broken_within(
+        self,
+        start: float,
+        end: float,
+    ) -> bool:
+        if self.broken is None:
+            return False
+        broken_from, broken_to = self.broken
+        return start <= broken_to and broken_from <= end
 
     def _rows(
         self,

@@ -45,7 +45,9 @@ def test_the_demo_shows_the_database_and_leaves_a_project(
     assert demo.returncode == 0, printed
     assert family(folder) == []
     table = re.findall(r"^(\w+) +([\d,]+) +([\d,]+) +(\d+)$", printed, re.MULTILINE)
-    rows = {name: int(now.replace(",", "")) for name, _, now, _ in table}
+    rows: dict[str, int] = {}
+    for name, _, now, _ in table:
+        rows[name] = int(now.replace(",", ""))
     assert rows.keys() == set(STREAMS)
     with (
         running_postgres(folder / "postgres") as postgres,
