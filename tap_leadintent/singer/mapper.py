@@ -2,6 +2,9 @@
 
 A map of the SDK does not say which entry of `stream_maps` it was made of. Therefore
 each entry has a mapper of the SDK for itself here.
+
+Unknown names in expressions are found here because the SDK notices them only at a
+record: after a request, and with an error that does not say which name is wrong.
 """
 
 import ast
