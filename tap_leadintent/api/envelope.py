@@ -65,8 +65,9 @@ _ITEMS = 100
 """Items of a list that are compared."""
 
 Claims = frozenset[str]
-"""What holds for a value on one page: its digest, and how it follows from the rest of
-the page, such as "it is set only on the last page of a query"."""
+"""What is true of a value on one page. Each claim is a short text: the digest of the
+value, or one of the letters below, such as `ON_LAST`, "the value is set only on the
+last page of a query". The claims that are true on all pages say what is usual."""
 
 _FLAG = "!"
 _NO_FLAG = "~"

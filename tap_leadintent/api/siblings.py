@@ -31,10 +31,10 @@ from tap_leadintent.api.envelope import (
 from tap_leadintent.api.page import Page
 
 _ENOUGH = 3
-"""Pages with records from which on another page is compared with them."""
+"""After this many pages with records, each further page is compared with them."""
 
 _MOST_PATHS = 24
-"""Values whose claims are kept, as they stand in the state."""
+"""The most values whose claims are kept, because the state has them all."""
 
 _STATE = re.compile(r"[0-3][mlfp]{0,4}( [\w-]{4}([!~][\w-]{3})?[mlfpnt]{0,6}){0,24}")
 """What `Siblings.to_state` returns."""

@@ -28,7 +28,8 @@ class Part:
     widest: int
     """The most seconds that a range may ask for."""
     full: int
-    """Fewer records are the last page, whatever it says; 0 if it says so."""
+    """A page with fewer records than this is the last one, whatever its `has_more`
+    says. 0 if `has_more` is right."""
     page: Answer | None = None
     """The first page of it; None if the API refuses it, or if it was not asked for."""
     halves: list["Part"] = field(default_factory=list)

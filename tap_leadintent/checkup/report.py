@@ -68,7 +68,7 @@ class Volume(NamedTuple):
     hourly_run: Cost
     """What an hourly run takes on average."""
     deepest_run: Cost
-    """What the run takes that reads most again."""
+    """The cost of the run that reads the most of the past again."""
     is_least: bool = False
     """Whether these are the least, as bursts of records cannot be measured."""
 

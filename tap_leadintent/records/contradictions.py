@@ -26,8 +26,8 @@ _Filter: TypeAlias = tuple[str, Sequence[str], set[str]]
 """The name of a filter, the path of its field, and the values that it lets through."""
 
 _FAR = 2 * 86_400
-"""Seconds beyond an interval that an API may return that uses another time zone and
-whole days."""
+"""A record may lie this many seconds outside the requested interval if the API uses
+another time zone, and whole days."""
 
 
 class Contradictions:

@@ -234,7 +234,7 @@ class LeadIntentStream(RunStream):
 
     @cached_property
     def findings(self) -> Findings:
-        """Collects what is worth a line."""
+        """Collects what to log about the stream at its end."""
         known = self.stream_state.get(REMEMBERED)
         if not isinstance(known, list):
             known = []
