@@ -104,7 +104,8 @@ class ReplicationRun(Generic[PageT]):
     """What could not be read, in the order in which it was tried."""
 
     unreadable_from: int | None = field(default=None, init=False)
-    """From when on the API could not return anything yet, in UTC seconds since 1970."""
+    """The start of the newest minutes, in UTC seconds since 1970, if the API could not
+    return them yet."""
 
     owed_before: int = field(default=0, init=False)
     """How many seconds of the ranges the last run left unread."""
