@@ -355,7 +355,7 @@ def _width(probe: Probe, length: int) -> str:
             return outcome
     if before == after == "yes":
         return "yes"
-    raise UnsettledError("the API refuses the past or the future that it takes")
+    raise UnsettledError("the API refuses past or future time that this question needs")
 
 
 def _part(
