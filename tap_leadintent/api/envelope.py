@@ -78,7 +78,7 @@ IS_COUNT = "n"
 """The value is the number of the page's records."""
 
 IS_TIME = "t"
-"""The value is a time, so it is no flag."""
+"""The value is a time, so it is not a flag."""
 
 ON_MORE = "m"
 ON_LAST = "l"

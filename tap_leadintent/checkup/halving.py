@@ -211,11 +211,11 @@ class Part:
         *,
         is_least: bool = False,
     ) -> list[Times]:
-        """Return when its records come, each of which stands for several.
+        """Return the times of some of its records, each of which stands for several.
 
         Args:
             paths: Where records show their times by each range; empty if they do not.
-            every: For how many records one stands.
+            every: How many records one stands for.
             is_least: Whether only records that it must hold are counted.
         """
         if self.is_known or not self.halves:

@@ -328,7 +328,7 @@ def _width(probe: Probe, length: int) -> str:
         "yes", "cut" or "refused".
 
     Raises:
-        UnsettledError: It cannot be told.
+        UnsettledError: The question cannot be settled.
     """
     anchor = _obeying(probe)
     # A second more, as an end may not belong to the range.

@@ -118,7 +118,7 @@ def write(report: Report) -> Iterator[str]:
 
 
 def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the lines of a group: what is as described in a few, then the rest."""
+    """Yield the lines of a group: what is as described in a few, then all others."""
     answered = list[Finding]()
     answers = dict[str, set[str]]()
     for each in findings:

@@ -47,7 +47,7 @@ class Contradictions:
             filters: The request fields that the setting `filters` holds.
         """
         self.far_outside: set[str] = set()
-        """The time ranges of which a record lies far outside what was requested."""
+        """The time ranges with a record far outside the interval that was requested."""
         self._time_fields = time_fields
         self._filters: list[_Filter] = []
         for name, path in filtered_fields.items():

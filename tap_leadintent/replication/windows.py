@@ -159,7 +159,7 @@ class Windows:
         windows = list(self.ledger)
         if windows and not _has_begun(windows[-1]):
             # An API may not return the newest minutes yet. Then the run ends before
-            # them in all ranges, and what was begun of another would be in vain.
+            # them in all ranges, and what it has read of another range is useless.
             return False
         on_its_way = {State.REQUESTED, State.DOUBTFUL, State.READ}
         return all(window.state in on_its_way for window in windows)

@@ -198,7 +198,7 @@ class _ExpressionNames:
     """The names that the expression itself defines."""
 
     config_names: list[str] = field(default_factory=list)
-    """The constant names by which it takes something from `config`."""
+    """The constants by which it reads values of `config`."""
 
 
 def _names_in(expression: str) -> _ExpressionNames:
