@@ -11,7 +11,7 @@ Times = tuple[int, ...]
 """When a record comes by each range of its stream, in UTC seconds since 1970."""
 
 _VARIATION = 10
-"""By fewer records than this, a half that is a copy of the other one is made shorter.
+"""A half that is a copy of the other one is made shorter, by fewer records than this.
 Imports of exactly one size would look like queries that end at a limit."""
 
 

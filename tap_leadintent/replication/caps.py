@@ -106,7 +106,7 @@ class Caps:
         default_factory=lambda: defaultdict(list),
         compare=False,
     )
-    """What counted as complete in this run, and is not by what is known now."""
+    """What counted as complete in this run, and probably is not."""
 
     _lock: Lock = field(
         default_factory=Lock,
@@ -291,7 +291,7 @@ class Caps:
             self._ended[range_name].append(ended)
 
     def _find_suspects(self) -> None:
-        """Look again at all that counted as complete, as something new is known."""
+        """Judge again which queries are complete, because more is known now."""
         for name, ended in self._ended.items():
             kept: list[Ended] = []
             for each in ended:
@@ -302,7 +302,7 @@ class Caps:
             self._ended[name] = kept
 
     def suspects(self, range_name: str) -> list[Interval]:
-        """Return what counted as complete in this run, and is not by what is known.
+        """Return what counted as complete in this run, and probably is not.
 
         Args:
             range_name: The time range.

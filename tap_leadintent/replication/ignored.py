@@ -71,10 +71,10 @@ class _Range:
     """What the windows of a run have shown of one range."""
 
     newest: Seen | None = None
-    """That of the newest window that has records."""
+    """What the newest window with records has shown."""
 
     resembles: bool = False
-    """Whether a window has begun or ended like the remembered one."""
+    """Whether a window of the run has begun or ended like the remembered one."""
 
     is_doubtful: bool = False
     """Whether one of these windows lies far from the remembered one."""

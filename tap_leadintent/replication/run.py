@@ -29,7 +29,7 @@ _LONGEST_UNREADABLE = 15 * 60
 
 
 _MOST_REPEATS = 3
-"""How often what seems to be incomplete of a range is read again in a run."""
+"""How often a run reads again what seems to be incomplete of a range."""
 
 
 class Hole(NamedTuple):
