@@ -3,17 +3,18 @@
 How a run comes to a page: `singer/tap.py` is the command line. It creates the tap
 (`tap.py`) with its streams, and calls `sync_all`. `run.py` then syncs one stream after
 the other. The SDK's `Stream.sync` calls the loop in `singer/stream.py`, and that calls
-`get_records` in `streams/stream.py`. This asks `replication/run.py`, which has planned
-by `replication/plan.py` what to read.
+`get_records` in `streams/stream.py`. This asks `replication/run.py`, which has decided
+with `replication/plan.py` what to read.
 
 How one page goes through the package: a thread of `replication/reader.py` asks
 `api/endpoint.py` for an interval of a time range; `api/chain.py` and
-`api/pagination.py` follow the cursor. `api/http.py` sends the request, by
-`api/session.py`, as soon as `api/traffic.py` allows it. `api/clock.py` notes the
+`api/pagination.py` follow the cursor. `api/http.py` sends the request with
+`api/session.py` as soon as `api/traffic.py` allows it. `api/clock.py` notes the
 server's time, `api/page.py` decodes everything except the records, and
 `api/siblings.py` compares that with other pages. `replication/reader.py` keeps the page
-until its window has been read. `replication/windows.py` decides whether the window is
-cut, and what is read next.
+until its window has been read. `replication/windows.py` decides what is read next, and
+whether the window is cut; `replication/caps.py` judges whether its query is complete,
+and `replication/ledger.py` keeps the state of each window.
 
 The main thread emits the records in the order of time. `streams/stream.py` takes the
 page from `replication/run.py`. `records/pages.py` decodes its records, compares them
@@ -37,14 +38,15 @@ error ends the stream at once. `run.py` logs it, reads the other streams, and ra
 
 How a setting goes through it: `singer/files.py` reads it, `singer/tap.py` has it
 checked (`singer/checks.py`, `config/validation.py`), and `tap.py` has it parsed
-(`config/settings.py`). From `start_date`, `end_date` and `lookback_days`,
-`config/scope.py` makes the `Scope` that `replication/run.py` reads. The window that
-begins at `start_date` is written into a request by `api/endpoint.py`.
+(`config/settings.py`). `streams/stream.py` lets `config/scope.py` make a `Scope` from
+`start_date`, `end_date` and `lookback_days`, and `replication/run.py` reads what is
+missing in it. `api/endpoint.py` writes the window that begins at `start_date` into a
+request.
 
 How a state goes through it: `singer/files.py` reads the file, the SDK gives each stream
 its part, and `streams/state.py` and `replication/bookmark.py` read that.
-`streams/state_checks.py` refuses the state of another place. `replication/plan.py` says
-what of it is due to be read again, and `replication/run.py` takes that out, and adds
-each window whose rows have been written. For each STATE, which `singer/stream.py`
-writes, `streams/stream.py` returns what is covered.
+`streams/state_checks.py` refuses the state of another place. `replication/plan.py`
+decides which covered time is due to be read again. `replication/run.py` takes that out
+of the coverage, and adds each window whose rows have been written. `singer/stream.py`
+writes a STATE, for which `streams/stream.py` returns what is covered.
 """

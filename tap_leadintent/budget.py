@@ -20,7 +20,8 @@ def unreached_first(streams: Sequence[LeadIntentStream]) -> list[LeadIntentStrea
         streams: The selected streams.
 
     Returns:
-        Those first that most runs in a row have not reached.
+        The streams, sorted by how many runs in a row have not reached them, the most
+        first.
     """
     if not any(stream.settings.max_requests_per_run for stream in streams):
         return list(streams)

@@ -1,4 +1,4 @@
-"""What is worth a line about a stream: one table, and one way to collect and log it."""
+"""What to log about a stream: one table, and one way to collect and log it."""
 
 import logging
 from collections import Counter, defaultdict
@@ -99,7 +99,7 @@ _ONCE = (
     Finding.ENVELOPE,
     Finding.CAPPED_LIST,
 )
-"""What is worth a line once, and not in each run."""
+"""The kinds that later runs do not log again."""
 
 
 class Findings:
@@ -117,7 +117,7 @@ class Findings:
         Args:
             logger: Gets the lines.
             is_documented: Whether a field without a column is a surprise.
-            known: What earlier runs have named that is worth a line once.
+            known: Names that earlier runs have logged, for the kinds in `_ONCE`.
         """
         self._logger = logger
         self._known = set(known)
@@ -145,7 +145,7 @@ class Findings:
                 found[name] += 1
 
     def take(self, finding: Finding) -> Mapping[str, int]:
-        """Take a finding out, as somebody else says it.
+        """Remove a finding, because the caller reports it.
 
         Returns:
             Its names, and how often each was noted.
@@ -154,9 +154,9 @@ class Findings:
 
     @property
     def remembered_names(self) -> list[str]:
-        """What this run or an earlier one has named that is worth a line once.
+        """The names of the kinds in `_ONCE` that this or an earlier run has found.
 
-        It is without names that may be data; these are named in each run.
+        Names that may be data are left out, and so are logged by each run.
         """
         names = set(self._known)
         for finding in _ONCE:

@@ -123,7 +123,7 @@ def _explain(cause: Exception) -> tuple[errors.StreamError, str]:
         cause: What the stream has raised.
 
     Returns:
-        The error, and the text that follows it in the log; empty if it is no bug.
+        The error, and the text that follows it in the log; empty if it is not a bug.
     """
     match cause:
         case errors.StreamError():

@@ -1,4 +1,4 @@
-"""What is worth a line about a stream: bounded, printable and once."""
+"""What is logged about a stream: bounded, printable and once."""
 
 import json
 import logging

@@ -9,10 +9,10 @@ from math import inf
 from tap_leadintent.times import format_instant
 
 _SKEW = 60
-"""Seconds of a difference between the server's clock and ours that is worth a line."""
+"""Seconds of a difference between the server's clock and ours that is logged."""
 
 _ODD = 3600
-"""Seconds of a difference between two machines of the server that is worth a line."""
+"""Seconds of a difference between two machines of the server that is logged."""
 
 
 class ServerClock:

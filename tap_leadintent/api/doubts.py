@@ -14,7 +14,8 @@ _MOST_DOUBTS = 10
 """Pages of a run that are asked for again because they differ."""
 
 _WAIT_SECONDS = 0.1
-"""Seconds after which a page that waits looks whether it is still wanted."""
+"""How often, in seconds, a thread that waits checks whether its page is still wanted.
+"""
 
 
 class Doubts:

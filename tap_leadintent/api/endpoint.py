@@ -17,9 +17,10 @@ from tap_leadintent.replication.intervals import Interval
 from tap_leadintent.replication.protocol import OVERLAP_SECONDS, CutError
 from tap_leadintent.times import EARLIEST, format_instant
 
-_MOST_WRONG = 30 * 86_400
-"""Seconds by which a clock may be behind. What begins later has no records, whatever
-the server's clock says."""
+_LARGEST_CLOCK_ERROR = 30 * 86_400
+"""Seconds by which the server's clock may be behind. An interval that begins even later
+than this after the server's time holds no records, so it is not narrowed to that time.
+"""
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,10 @@ class RangeChain(Chain):
 
     @override
     def restart_or_raise(self, error: StreamError) -> None:
-        # A range that ends in the server's future is requested again without that.
+        # The part of an interval that lies in the server's future is left out.
         start, end = self._interval
         now = error.server_time or end
-        is_future = start - _MOST_WRONG < now < end
+        is_future = start - _LARGEST_CLOCK_ERROR < now < end
         # Only a request without a cursor says something about the range.
         is_first = not self.paginator.count
         can_be_narrowed = Action.CHANGE_RANGE in error.actions

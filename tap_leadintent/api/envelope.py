@@ -65,8 +65,9 @@ _ITEMS = 100
 """Items of a list that are compared."""
 
 Claims = frozenset[str]
-"""What holds for a value on one page: its digest, and how it follows from the rest of
-the page, such as "it is set only on the last page of a query"."""
+"""What is true of a value on one page. Each claim is a short text: the digest of the
+value, or one of the letters below, such as `ON_LAST`, "the value is set only on the
+last page of a query". The claims that are true on all pages say what is usual."""
 
 _FLAG = "!"
 _NO_FLAG = "~"
@@ -77,7 +78,7 @@ IS_COUNT = "n"
 """The value is the number of the page's records."""
 
 IS_TIME = "t"
-"""The value is a time, so it is no flag."""
+"""The value is a time, so it is not a flag."""
 
 ON_MORE = "m"
 ON_LAST = "l"

@@ -178,7 +178,7 @@ RESPONSES: tuple[ResponseRow, ...] = (
     (SUCCESS, "after a page", SLOW, f"{SUPPORT}: a response is not a page of records"),
     (SUCCESS, "empty", SLOW, _EMPTY),
     (SUCCESS, "", SLOW, f"{_ROOT}: the response is not a page of records; {SUPPORT}"),
-    # A server in front of the API says so, too, when the API stalls.
+    # A gateway may answer so while the API stalls, so the request is retried.
     ({404}, "later page, html", RETRY | REFUSED, _CURSOR),
     ({400, 404, 410, 412, 422, 440}, "later page", REFUSED, _CURSOR),
     ({400, 422}, "names a filter", Action.CUT, _FILTERS),
@@ -189,7 +189,8 @@ RESPONSES: tuple[ResponseRow, ...] = (
     ({401}, "answered", NOTHING, _REVOKED_LATER),
     ({401}, "after a page", NOTHING, _REVOKED),
     ({401}, "", NOTHING, _KEY),
-    # A limit of requests may be said so. It refuses all requests, a cursor's end one.
+    # A rate limit may answer 403. It refuses all requests. If one request alone fails,
+    # its cursor may have expired.
     ({403}, "answered, alone", BUSY | REFUSED, _BLOCKED),
     ({403}, "answered", BUSY, _BLOCKED),
     ({403}, "after a page, wait", BUSY, _GUARDED),
@@ -249,7 +250,8 @@ EXCEPTIONS: tuple[ExceptionRow, ...] = (
     (ssl.SSLError, "", UNREACHABLE, _NO_TLS),
     (Exception, "", SLOW, f"{SUPPORT}: the request to {{host}} failed"),
 )
-"""What to do after an exception, and what to advise: by its kind, and by what else is
-true ("after a page": a request of the run has got a page; others: what a proxy answers
-when it is asked for a connection). The first row counts whose kind is the exception's,
-or that of one that it wraps."""
+"""What to do after an exception, and what to advise: by its kind, and by one condition.
+The first row that matches the exception, or one that it wraps, counts.
+
+* "after a page": a request of the run has got a page
+* "403 or 407", "5xx": what a proxy answers when it is asked for a connection"""

@@ -58,10 +58,10 @@ _NAMED_RETRY_AFTER = re.compile(r"retry-after-(?!ms$)", re.IGNORECASE)
 _RESET = re.compile(r"x-.*rate-?limit.*reset", re.IGNORECASE)
 
 _EARLIEST_RESET = 1e9
-"""From here on, a number is no duration, but a time since 1970 in seconds."""
+"""A number from here on is not a duration, but a time in seconds since 1970."""
 
 _MILLISECONDS = 1e11
-"""From here on, such a time is in milliseconds."""
+"""Such a time from here on is in milliseconds."""
 
 _USED_UP = re.compile(r"\br\s*=\s*0\b")
 _WAIT = re.compile(r"\b(?:t|reset)\s*=\s*(\d+)")

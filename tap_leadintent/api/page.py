@@ -1,7 +1,8 @@
 """Decodes a response into a page whose values every warehouse can hold.
 
 Numbers with a fraction or an exponent become doubles; integers stay exact. Values that
-PostgreSQL or a JSON encoder would refuse are replaced, and the page says if any were.
+PostgreSQL or a JSON encoder would refuse are replaced, and the page says whether any
+were.
 
 API description: "Page envelope".
 """
@@ -88,7 +89,7 @@ class Page:
     """Where the next page is."""
 
     body: bytes
-    """The response, of which `of` makes the page again."""
+    """The response, from which `of` can make the page again."""
 
     is_repaired: bool = False
     """Whether a value was replaced before the envelope could be decoded."""

@@ -79,7 +79,7 @@ def decode_record(raw: msgspec.Raw) -> tuple[dict[str, Any], bool] | None:
         raw: The JSON of the record.
 
     Returns:
-        None if it cannot be decoded, or if it is no object.
+        None if it cannot be decoded, or if it is not an object.
     """
     content = bytes(raw)
     try:

@@ -13,10 +13,9 @@ from tap_leadintent.errors import Action, StreamError
 from tap_leadintent.words import counted
 
 _LEAST_ATTEMPTS = 4
-"""Attempts of a request that the server does not want now, whatever the settings say,
-once there was a page. It may have come too early for a rate limit, and then the next
-ones come more slowly.
-"""
+"""A refused request has at least this many attempts once a page has arrived, even if
+`max_retries` is lower. It may have come too early for a rate limit; each refusal slows
+the requests down, so a later attempt may succeed."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -61,7 +60,8 @@ class Retries:
             attempts = counted(attempt, "attempt")
             detail = f"gave up after {attempts}: {detail}"
         if traffic.last_failure and not traffic.has_succeeded:
-            # Another stream has failed, too, so this try decides.
+            # No page has come, and another stream has failed before. So the stream ends
+            # now, without requests for parts of the interval.
             actions &= ~Action.CUT
         raise error.changed(detail=detail, actions=actions)
 
@@ -96,10 +96,11 @@ class Retries:
         max_retries: float,
         pause: float,
     ) -> None:
-        """Log why a request is retried, and then only at attempts 3, 5, 9 and so on.
+        """Log why a request is retried, at the first retry and then ever more rarely.
 
-        All readers of a stream may fail for one reason, with each of their attempts. If
-        two fail at once, both may log it.
+        All readers of a stream may fail for the same reason, at each of their attempts.
+        So the later lines come only before attempts 3, 5, 9 and so on. If two readers
+        fail at once, both may log a line.
 
         Args:
             error: Why the request failed.

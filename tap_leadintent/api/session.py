@@ -24,7 +24,7 @@ class TooLargeError(Exception):
 class _Session(requests.Session):
     @override
     def get_redirect_target(self, resp: requests.Response) -> None:
-        """Return None: no redirect is followed, and an invalid one is no error."""
+        """Return None: no redirect is followed, and an invalid one is not an error."""
 
 
 def exchange(

@@ -1,11 +1,11 @@
 """Notices a page that differs from the other pages of its endpoint.
 
-An API that could read only a part of what a page should hold may say so, in a field
-that its description does not show, and in any words. So no words are looked for: what
-all pages of an endpoint have said alike, and one page says otherwise, may mean that
-this page is not complete. It is asked for again until an answer is like the other
-pages, or stays the same. Only that answer counts, and its records are emitted. What
-differs from page to page, such as an id, a time or a count, means nothing.
+An API that could read only a part of what a page should hold may say so, in any field
+and in any words. So this module looks for no words. If a field has the same value on
+all pages of an endpoint, and another value on one page, that page may not be complete.
+It is asked for again until an answer is like the other pages, or until the answers stay
+the same. Only the last answer counts: only its records are emitted. Fields that differ
+from page to page, such as an id, a time or a count, mean nothing.
 """
 
 import re
@@ -31,10 +31,10 @@ from tap_leadintent.api.envelope import (
 from tap_leadintent.api.page import Page
 
 _ENOUGH = 3
-"""Pages with records from which on another page is compared with them."""
+"""After this many pages with records, each further page is compared with them."""
 
 _MOST_PATHS = 24
-"""Values whose claims are kept, as they stand in the state."""
+"""The most values whose claims are kept, because the state has them all."""
 
 _STATE = re.compile(r"[0-3][mlfp]{0,4}( [\w-]{4}([!~][\w-]{3})?[mlfpnt]{0,6}){0,24}")
 """What `Siblings.to_state` returns."""
@@ -55,7 +55,7 @@ class _Accepted:
 
     @property
     def is_usual(self) -> bool:
-        """Whether it has come on all pages since it came first, so pages are so now."""
+        """Whether all pages have had it since the first one, so it is usual now."""
         return self.pages >= _ENOUGH and not self.others
 
 

@@ -43,30 +43,33 @@ _SLOWER = 1.5
 _MINUTE = 60.0
 
 _SLOWED = 1.05
-"""What the time between requests is multiplied by after a refusal, at least."""
+"""The least factor by which a refusal lengthens the time between requests."""
 
 _FASTER = 0.05
-"""Which part of the time between requests is left out if no refusal has come for a
-while. If none comes again, it is more each time, as the time may be far too long."""
+"""The fraction by which the time between requests gets shorter after the first quiet
+period: a time without a refusal."""
 
 _FASTER_YET = 1.5
-"""What that part is multiplied by each time."""
+"""The factor by which that fraction grows with each further quiet period, because the
+time between requests may be far too long."""
 
 _MOST_FASTER = 0.5
-"""The largest such part."""
+"""The largest such fraction."""
 
-_WHILE_PAGES = 20
-"""How many pages take such a while, so that about a twentieth is refused."""
+_QUIET_PAGES = 20
+"""A quiet period is long enough for this many pages, so that about one request in
+twenty is refused."""
 
-_WHILE_WAITS = 10
-"""How many times the last wait such a while is at least, so that a refusal that takes
-long comes seldom."""
+_QUIET_WAITS = 10
+"""A quiet period is at least this many times as long as the last wait, so that long
+waits are rare."""
 
-_LONGEST_WHILE = 30.0
-"""Seconds of the longest such while."""
+_LONGEST_QUIET = 30.0
+"""Seconds of the longest quiet period."""
 
 _FEW_PAGES = 3
-"""Pages that are added to those since the last wait, as a few say little."""
+"""Added to the number of pages since the last wait, because a small number says little.
+"""
 
 _FIRST_WAIT = 0.25
 """Seconds of the shortest wait after a refusal that does not say how long."""
@@ -147,8 +150,9 @@ class Traffic:
         self._pages = 0
         """How many pages have come since then."""
         self._faster_at = 0.0
-        """When requests follow one another faster, if there is no refusal before."""
+        """When the quiet period ends, if no refusal comes before."""
         self._step = _FASTER
+        """The fraction by which the time between requests gets shorter then."""
         self._answered = deque[float]()
         """When the pages of the last minute arrived."""
         self._latencies = defaultdict[str, _Latency](_Latency)
@@ -202,8 +206,9 @@ class Traffic:
                 self._allowed = min(self._ceiling, self._allowed + self._rise)
 
     def _plan_faster(self, now: float) -> None:
-        seconds = max(_WHILE_PAGES * self._spacing, _WHILE_WAITS * self._lost)
-        self._faster_at = now + min(_LONGEST_WHILE, seconds)
+        """Begin a quiet period, after which requests follow one another faster."""
+        seconds = max(_QUIET_PAGES * self._spacing, _QUIET_WAITS * self._lost)
+        self._faster_at = now + min(_LONGEST_QUIET, seconds)
 
     def _forget_old_pages(self) -> None:
         oldest = self._limits.monotonic() - _MINUTE
@@ -252,8 +257,9 @@ class Traffic:
     def _space_out(self, now: float, asked: float) -> None:
         """Let requests follow one another as slowly as they have been answered.
 
-        What the last wait took, the pages since then might have taken without it. One
-        wait alone that a server asks for shows no limit.
+        The seconds of the last wait are divided among the pages since then: with so
+        much more time between them, the wait might not have been necessary. A single
+        wait that a server asks for is no sign of a limit.
         """
         self._forget_old_pages()
         if not self._answered or (asked and not self._lost):

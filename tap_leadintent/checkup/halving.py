@@ -11,7 +11,7 @@ Times = tuple[int, ...]
 """When a record comes by each range of its stream, in UTC seconds since 1970."""
 
 _VARIATION = 10
-"""By fewer records than this, a half that is a copy of the other one is made shorter.
+"""A half that is a copy of the other one is made shorter, by fewer records than this.
 Imports of exactly one size would look like queries that end at a limit."""
 
 
@@ -28,7 +28,8 @@ class Part:
     widest: int
     """The most seconds that a range may ask for."""
     full: int
-    """Fewer records are the last page, whatever it says; 0 if it says so."""
+    """A page with fewer records than this is the last one, whatever its `has_more`
+    says. 0 if `has_more` is right."""
     page: Answer | None = None
     """The first page of it; None if the API refuses it, or if it was not asked for."""
     halves: list["Part"] = field(default_factory=list)
@@ -210,11 +211,11 @@ class Part:
         *,
         is_least: bool = False,
     ) -> list[Times]:
-        """Return when its records come, each of which stands for several.
+        """Return the times of some of its records, each of which stands for several.
 
         Args:
             paths: Where records show their times by each range; empty if they do not.
-            every: For how many records one stands.
+            every: How many records one stands for.
             is_least: Whether only records that it must hold are counted.
         """
         if self.is_known or not self.halves:

@@ -44,7 +44,7 @@ _RETRIES = 2
 """Retries of a question. An API may answer 500 to a range that it does not like."""
 
 
-_REFUSED = "the API refuses a time range that it takes"
+_REFUSED = "the API refuses a time range that this question needs"
 
 
 class UnsettledError(Exception):

@@ -328,7 +328,7 @@ def _width(probe: Probe, length: int) -> str:
         "yes", "cut" or "refused".
 
     Raises:
-        UnsettledError: It cannot be told.
+        UnsettledError: The question cannot be settled.
     """
     anchor = _obeying(probe)
     # A second more, as an end may not belong to the range.
@@ -355,7 +355,7 @@ def _width(probe: Probe, length: int) -> str:
             return outcome
     if before == after == "yes":
         return "yes"
-    raise UnsettledError("the API refuses the past or the future that it takes")
+    raise UnsettledError("the API refuses past or future time that this question needs")
 
 
 def _part(

@@ -68,7 +68,7 @@ class Volume(NamedTuple):
     hourly_run: Cost
     """What an hourly run takes on average."""
     deepest_run: Cost
-    """What the run takes that reads most again."""
+    """The cost of the run that reads the most of the past again."""
     is_least: bool = False
     """Whether these are the least, as bursts of records cannot be measured."""
 
@@ -118,7 +118,7 @@ def write(report: Report) -> Iterator[str]:
 
 
 def _write_group(group: str, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the lines of a group: what is as described in a few, then the rest."""
+    """Yield the lines of a group: what is as described in a few, then all others."""
     answered = list[Finding]()
     answers = dict[str, set[str]]()
     for each in findings:

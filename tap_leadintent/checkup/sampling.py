@@ -17,11 +17,11 @@ _DESCENTS = 24
 """Descents into a history."""
 
 _GOLDEN = 0.618034
-"""By what part of the history one descent lies after another, so that they are spread
-evenly."""
+"""The fraction of the history between the places of two descents in a row, which
+spreads them evenly."""
 
 _ENOUGH = 12
-"""Descents of which two halves can be compared."""
+"""After this many descents, the estimates of two halves of them are compared."""
 
 _AGREE = 2
 """By what factor their estimates may differ."""
@@ -38,7 +38,7 @@ class Sample:
     descents: int = 0
     """How many descents into it have come to their end."""
     is_sure: bool = True
-    """Whether the number of records can be told, and not only the least."""
+    """Whether the number of records is known, and not only a least number."""
 
 
 def take_samples(probes: Sequence[Probe]) -> dict[Probe, Sample]:

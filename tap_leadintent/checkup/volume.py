@@ -314,7 +314,7 @@ class Runs:
         windows: float,
         records: float,
     ) -> Cost:
-        """Return the cost of so many windows, most of which take one request."""
+        """Return the cost of reading by windows, if most of them take one request."""
         pages = records / min(self.known.page, self.settings.page_size)
         cost = Cost(windows + pages, records)
         return cost.times(len(self.scope.ranges_to_read))

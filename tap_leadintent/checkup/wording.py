@@ -32,7 +32,7 @@ def names(fields: Iterable[str]) -> str:
 
 
 def is_safe(name: str) -> bool:
-    """Return whether a name of a field is no value and no key."""
+    """Return whether the name of a field can be neither a value nor the key."""
     return bool(_SAFE_NAME.fullmatch(name)) and redact(name) == name
 
 

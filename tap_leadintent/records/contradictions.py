@@ -26,8 +26,8 @@ _Filter: TypeAlias = tuple[str, Sequence[str], set[str]]
 """The name of a filter, the path of its field, and the values that it lets through."""
 
 _FAR = 2 * 86_400
-"""Seconds beyond an interval that an API may return that uses another time zone and
-whole days."""
+"""A record may lie this many seconds outside the requested interval if the API uses
+another time zone, and whole days."""
 
 
 class Contradictions:
@@ -47,7 +47,7 @@ class Contradictions:
             filters: The request fields that the setting `filters` holds.
         """
         self.far_outside: set[str] = set()
-        """The time ranges of which a record lies far outside what was requested."""
+        """The time ranges with a record far outside the interval that was requested."""
         self._time_fields = time_fields
         self._filters: list[_Filter] = []
         for name, path in filtered_fields.items():

@@ -28,7 +28,7 @@ class Exclusion:
                 outer, _, _ = outer.rpartition(".")
                 self._objects.add(outer)
         self.unused = set(self._names)
-        """The names of which no record has had a field so far."""
+        """The names that no record has had a field for so far."""
 
     def __bool__(self) -> bool:
         """Return whether any field is excluded."""

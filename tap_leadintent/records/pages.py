@@ -55,6 +55,7 @@ class PageShaper:
         if decoded.is_repaired:
             self.findings.note(Finding.REPAIRED)
         if decoded.broken:
+            # The finding has no names, so one empty name counts each record.
             nameless = [""] * decoded.broken
             self.findings.note(Finding.BROKEN, nameless)
         if page.lacks_has_more:

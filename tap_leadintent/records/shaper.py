@@ -178,7 +178,7 @@ class RecordShaper:
             if coerced is None:
                 replaced[name] = value
                 if name == "id" and name in self._keys:
-                    # An id that is no text would stop the stream.
+                    # An id that is not a text would stop the stream.
                     shaped[name] = canonical_json(value)
                 elif not self._deselected.removes(name):
                     self._findings.note(Finding.MISMATCH, [name])

@@ -62,9 +62,9 @@ class Bookmark:
     """What is known of the place that the state belongs to; see `config/place.py`."""
 
     planned: int | None = None
-    """When the last run began that has completed a window, by our clock, or by the
-    API's if that was earlier, in UTC seconds since 1970. None if there was none, or if
-    a state without this instant says that nothing is due to be read again."""
+    """When the last run that has completed a window began, by our clock, or by the
+    API's if that was earlier, in UTC seconds since 1970. None if there was no such run,
+    or if a state without this instant says that nothing is due to be read again."""
 
     coverage: Coverage = field(default_factory=dict)
     """What has been read and written; the run extends it."""
@@ -76,15 +76,16 @@ class Bookmark:
     """The most pages of a window, if runs have ended before they completed one."""
 
     pages_per_hour: dict[str, int] = field(default_factory=dict)
-    """For each range, how many pages an hour there were where the last run has ended. A
-    run whose windows are short begins with it, and need not look for it."""
+    """For each range, how many pages per hour there were where the last run ended. A
+    run whose windows must be short begins with it, so it needs no probes."""
 
     caps: Caps = field(default_factory=lambda: Caps(0))
     """What the queries of the stream have shown."""
 
     seen: dict[str, Seen] = field(default_factory=dict)
     """For each range, what the pages of a window began and ended with. If a window that
-    lies far from it does so, too, the API may have begun to ignore the range."""
+    is far from it begins or ends with the same record, the API may have begun to ignore
+    the range."""
 
     problem: str | None = None
     """Why the state cannot be used, so that the stream is read from scratch; else None.

@@ -1,9 +1,9 @@
 """Learns whether the API ends queries too early, or sends smaller pages than asked for.
 
-Some APIs end every query after a number of records, without a word. Others send fewer
-records in a page than they were asked for, and reckon with the size that they were
-asked for when they say that there is no more. A query that may have been ended early is
-compared with a wider one, once; what that shows is kept in the state.
+Some APIs end every query after a number of records, and do not say so. Others return
+smaller pages than they were asked for, but still compare a page with the size that they
+were asked for, and so say too early that there is no more. A query that may have ended
+too early is compared with a wider one, once. The state keeps what that shows.
 """
 
 from collections import defaultdict
@@ -18,14 +18,14 @@ _ROUND = 50
 """Limits of real APIs are multiples of this, or powers of two."""
 
 _SMALLEST_PAGE = 5
-"""An API whose pages may be smaller is not known."""
+"""No API is known whose largest pages are smaller than this."""
 
 _FEW_RECORDS = 10
 """Fewer records are no sign of a limit, however often they come."""
 
 _FOLLOWED = 3
-"""Followed pages of a run after which the size of the largest is asked for, if all are
-smaller than asked for."""
+"""If this many pages of a run, each with a page after it, are all smaller than asked
+for, the run asks for pages of the size of the largest from then on."""
 
 _MAX_NUMBERS = 3
 """Numbers that are remembered, the newest ones."""
@@ -74,8 +74,8 @@ class Caps:
     asked for."""
 
     whole: int = 0
-    """A page of at most so many records holds all that are left, if it says so, as the
-    API has sent larger ones."""
+    """A page of at most this many records is the last one if it says so, because the
+    API has returned larger ones."""
 
     uncut: int = field(default=0, compare=False)
     """The most records of a query of this run that the API seems to have ended too
@@ -106,7 +106,7 @@ class Caps:
         default_factory=lambda: defaultdict(list),
         compare=False,
     )
-    """What counted as complete in this run, and is not by what is known now."""
+    """What counted as complete in this run, and probably is not."""
 
     _lock: Lock = field(
         default_factory=Lock,
@@ -140,7 +140,7 @@ class Caps:
             return
         if limit <= self.limit:
             self._longest = max(self._longest, total)
-        # The API sends such pages, so a smaller one has not been cut to their size.
+        # The API returns such pages, so it has not cut a smaller one to that size.
         self.whole = max(self.whole, records - 1)
         # The query has gone on beyond them.
         self.numbers = [number for number in self.numbers if number >= total]
@@ -155,10 +155,11 @@ class Caps:
     def _look_for_small_pages(self) -> None:
         """Note which size to ask for, if all followed pages are smaller than asked for.
 
-        An API that reckons with the size that it was asked for may end a query with a
-        page of the size that it sends, although more records are left. A followed page
-        and a last page of one size are a sign of that, and so are a few followed pages.
-        Asking for that size costs nothing if the API sends no larger pages.
+        A followed page is one with another page after it. If the API returns smaller
+        pages than it was asked for, it may end a query with such a page although more
+        records are left. It is a sign of that if a followed page and a last page have
+        the same size, or if there are a few followed pages. Asking for that size costs
+        nothing if the API returns no larger pages.
         """
         if self.page or not 0 < self._largest < self.page_size:
             return
@@ -290,7 +291,7 @@ class Caps:
             self._ended[range_name].append(ended)
 
     def _find_suspects(self) -> None:
-        """Look again at all that counted as complete, as something new is known."""
+        """Judge again which queries are complete, because more is known now."""
         for name, ended in self._ended.items():
             kept: list[Ended] = []
             for each in ended:
@@ -301,7 +302,7 @@ class Caps:
             self._ended[name] = kept
 
     def suspects(self, range_name: str) -> list[Interval]:
-        """Return what counted as complete in this run, and is not by what is known.
+        """Return what counted as complete in this run, and probably is not.
 
         Args:
             range_name: The time range.

@@ -8,7 +8,7 @@ _PAGES = 8
 """Pages over which the density is measured."""
 
 _SAMPLES = 8
-"""Samples of a history."""
+"""Samples of the first interval of a history."""
 
 _SAMPLE_SHARE = 365
 """Each sample covers this part of the history: a 365th, such as a day of a year.
@@ -108,7 +108,7 @@ class Density:
         for number in reversed(range(before)):
             start, end, held = self._read[number]
             seconds += end - start
-            # A crowded moment must not make all windows short that come after it.
+            # One crowded moment must not make all later windows short.
             pages += min(held, 2 * _PAGES)
             density = max(density, pages / seconds)
             if pages > _PAGES:

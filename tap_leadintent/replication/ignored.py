@@ -3,11 +3,12 @@
 An API that ignores a range, or one of its bounds, answers each window with the same
 list. So if two windows that lie far apart begin or end with the same record, it may
 ignore the range. The two are mostly read by different runs, so the state keeps what one
-window began and ended with. Only if there is a doubt, the API is asked for times that
-cannot have any records. Some records may come for these from an API that obeys ranges,
-such as those without a time; then other times have other pages.
+window began and ended with. If there is a doubt, the run asks the API for times that
+cannot have any records. An API that obeys ranges may return some records for these,
+too, such as records without a time. So the run then also asks for ordinary times: the
+API ignores the range only if it returns the same page for them.
 
-Within a run, `rounding.py` compares the windows, which it asks about at once.
+The windows of one run are compared by `rounding.py`, which asks the API at once.
 """
 
 from dataclasses import dataclass, field
@@ -19,11 +20,11 @@ from tap_leadintent.replication.plan import DAY
 from tap_leadintent.replication.protocol import Api, Page, PageT
 
 _FAR = DAY
-"""Windows that lie no further apart may return one record, if the API reads ranges as
-whole days."""
+"""Windows that are no further apart than this may return the same record, if the API
+rounds ranges to whole days."""
 
 _OTHER_TIMES = 5
-"""How many intervals are compared with impossible ones before an error."""
+"""How many ordinary intervals are compared with the impossible ones at most."""
 
 
 def impossible_intervals(now: int) -> list[Interval]:
@@ -70,10 +71,10 @@ class _Range:
     """What the windows of a run have shown of one range."""
 
     newest: Seen | None = None
-    """That of the newest window that has records."""
+    """What the newest window with records has shown."""
 
     resembles: bool = False
-    """Whether a window has begun or ended like the remembered one."""
+    """Whether a window of the run has begun or ended like the remembered one."""
 
     is_doubtful: bool = False
     """Whether one of these windows lies far from the remembered one."""

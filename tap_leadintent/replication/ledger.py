@@ -27,14 +27,13 @@ class State(Enum):
     """A request for one of its pages is under way."""
 
     DOUBTFUL = "doubtful"
-    """All of its pages have arrived, if the API has not ended its query too early."""
+    """Its query has ended, but the API may have ended it too early."""
 
     READ = "read"
     """All of its pages have arrived."""
 
     FAILED = "failed"
-    """A request failed. It is cut or left when everything before it has been settled.
-    """
+    """A request failed. It is cut or left when all older windows are read or left."""
 
     FATAL = "fatal"
     """A request failed, and the reading ends with its error."""
@@ -62,8 +61,8 @@ class Window:
     """The least number of pages a second that it holds, as far as that is known."""
 
     tries: int = 0
-    """2 for what an earlier run could not read, 1 for a part of that, which is tried if
-    all of it fails, and 0 for any other window."""
+    """2 for a hole of an earlier run, 1 for a part of one, which is tried if the hole
+    fails as a whole, and 0 for any other window."""
 
     max_pages: float = inf
     """After so many full pages it is cut, if more are to come."""
@@ -172,7 +171,7 @@ class Ledger:
                 )
             )
         self.questions: list[Question] = []
-        """What is asked about the API, before anything is requested that is unread."""
+        """What is asked about the API, before further windows are requested."""
 
     @property
     def front(self) -> Window | None:

@@ -4,8 +4,9 @@ What is due to be read again is taken out of the coverage at the beginning of a 
 a run reads nothing but what is not covered, and whatever ends it, the next run goes on
 with what is not covered then.
 
-`planned` is the time at which the last run began that has completed a window: by our
-clock, or by the API's if that was earlier. The state keeps it.
+`planned` is the time for which the last successful plan was made: the beginning of the
+last run that has completed a window, by our clock, or by the API's if that was earlier.
+The state keeps it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,7 +53,7 @@ class Scope:
         return self.ranges[:1]
 
     def until(self, now: int) -> int:
-        """Return where the time ends that a run reads.
+        """Return the end of the time that a run reads.
 
         Args:
             now: When the run begins, in UTC seconds since 1970.

@@ -30,8 +30,8 @@ _MAX_BYTES = 8 * 2**20
 """While so many bytes wait, only the oldest window is read on."""
 
 MOST_PARTS = 8
-"""What is to be read is divided among so many readers at most. More parts would end
-with more pages that are not full, and save hardly any time."""
+"""The most parts that a step is divided into. Each part may end with a page that is not
+full, so more parts would cost requests, and save hardly any time."""
 
 
 class WindowPage(NamedTuple, Generic[PageT]):
@@ -55,8 +55,9 @@ class Reader(Generic[PageT]):
     """Answers the requests."""
 
     steps: list[Windows]
-    """What is still to be given. When all of a step has been requested, free readers
-    begin with the next one. The threads use them in turn, by `_changed`."""
+    """The windows of each step whose pages `read` has not yielded yet. When all windows
+    of a step have been requested, free readers begin with the next step. `_changed`
+    guards them."""
 
     at_once: Callable[[], int]
     """Returns how many requests may be sent at once now."""
@@ -71,7 +72,7 @@ class Reader(Generic[PageT]):
         default_factory=SimpleQueue,
         init=False,
     )
-    """What the next free reader requests, and of which step; None for its end."""
+    """What the next free thread requests, and of which step; None if it is to end."""
 
     _threads: int = field(default=0, init=False)
     """How many have been started."""
@@ -80,17 +81,18 @@ class Reader(Generic[PageT]):
     """How many windows are assigned to them."""
 
     _error: BaseException | None = field(default=None, init=False)
-    """What ends the reading, wherever it has come to."""
+    """An error that ends the reading at once, before older windows have been emitted.
+    """
 
     def read(self) -> Generator[WindowPage[PageT]]:
-        """Give what is read of the next step in order. Threads end after the last one.
+        """Read the next step. The threads end after the last one.
 
         Yields:
             Each page of each window that was read, oldest window first, and an item
             without a page for each window that became a hole.
 
         Raises:
-            Exception: A window cannot be read; all older windows have been given.
+            Exception: A window cannot be read; all older windows have been yielded.
             IgnoredRangeError: The API ignores the range.
             NoThreadError: The system allows no further thread.
         """
@@ -112,7 +114,7 @@ class Reader(Generic[PageT]):
         """Read a step before what is left of the others.
 
         Args:
-            windows: The step, which `read` gives next.
+            windows: The step, which `read` reads next.
         """
         with self._changed:
             self.steps.insert(0, windows)
@@ -149,10 +151,13 @@ class Reader(Generic[PageT]):
         windows: Windows,
         front: Window,
     ) -> WindowPage[PageT] | None:
-        """Take out the next page of the oldest window, or the window, if it may go."""
+        """Return what may be emitted next of the oldest window, if anything may yet.
+
+        After the last item of a window, the window leaves the ledger.
+        """
         is_decided = front.state in {State.READ, State.LEFT}
-        # A list is given as it arrives, as no part of it is read again. With its last
-        # page, it counts as complete.
+        # The pages of a list are emitted as they arrive, because no part of a list is
+        # read again. With its last page, it counts as complete.
         is_list = not windows.range_name
         if not is_decided and not (is_list and front.pages):
             return None
@@ -198,7 +203,7 @@ class Reader(Generic[PageT]):
         """Return what is requested next, and of which step it is; None if nothing is.
 
         Args:
-            readers: How many readers divide a step among them.
+            readers: How many readers share a step.
         """
         is_full = self._waiting_bytes() >= _MAX_BYTES
         for windows in self.steps:
@@ -281,7 +286,7 @@ class Reader(Generic[PageT]):
         window: Window,
         page: PageT,
     ) -> None:
-        """Keep a page until it is given, compressed if many bytes wait already."""
+        """Keep a page until it is emitted, compressed if many bytes wait already."""
         if not isinstance(window, Question):
             if self._waiting_bytes() < _PLAIN_BYTES:
                 window.pages.append((page.body, page))

@@ -82,7 +82,10 @@ class Rounding:
 
 
 def _round_up(seconds: int) -> int:
-    """Return the unit to which ranges are likely rounded that are rounded to this."""
+    """Return the shortest of a minute, an hour and a day that holds these seconds.
+
+    The API likely rounds ranges to it. What is longer than a day is returned as it is.
+    """
     for unit in (60, 3600, DAY):
         if seconds <= unit:
             return unit

@@ -20,15 +20,16 @@ from tap_leadintent.replication.reader import Reader, WindowPage
 from tap_leadintent.replication.windows import MOST_PAGES, PAGES, Windows
 
 OLDEST_SIGNAL = 30 * DAY
-"""A record that the first range has returned is read again by the later ranges, if its
-time there is at most this long before the time at which it was found."""
+"""If a later range has been read beyond a window of the first range, it is read again
+after that window, from this many seconds before its start: the time of a record in a
+later range may lie that long before the time at which it was found."""
 
 _LONGEST_UNREADABLE = 15 * 60
 """The most seconds at the end of what is requested that an API may not return yet."""
 
 
 _MOST_REPEATS = 3
-"""How often what seems to be incomplete of a range is read again in a run."""
+"""How often a run reads again what seems to be incomplete of a range."""
 
 
 class Hole(NamedTuple):
@@ -103,10 +104,11 @@ class ReplicationRun(Generic[PageT]):
     """What could not be read, in the order in which it was tried."""
 
     unreadable_from: int | None = field(default=None, init=False)
-    """From when on the API could not return anything yet, in UTC seconds since 1970."""
+    """The start of the newest minutes, in UTC seconds since 1970, if the API could not
+    return them yet."""
 
     owed_before: int = field(default=0, init=False)
-    """How many seconds of the ranges the last run has left unread."""
+    """How many seconds of the ranges the last run left unread."""
 
     owed_at_begin: int = field(default=0, init=False)
     """How many seconds of the ranges the run has to read."""
@@ -122,11 +124,11 @@ class ReplicationRun(Generic[PageT]):
     """Whether no earlier run has completed anything."""
 
     _until: int = field(default=0, init=False)
-    """Where the time ends that the run reads, in UTC seconds since 1970."""
+    """The end of the time that the run reads, in UTC seconds since 1970."""
 
     _common_end: int | None = field(default=None, init=False)
-    """The instant that ends all ranges, in UTC seconds since 1970. None while the first
-    range is read."""
+    """The instant at which the coverage of all ranges ends, in UTC seconds since 1970.
+    None while the first range is read."""
 
     _most_pages: int = field(default=MOST_PAGES, init=False)
     """The most pages of a window of this run."""
@@ -141,7 +143,8 @@ class ReplicationRun(Generic[PageT]):
     """Whether a page has arrived."""
 
     _ahead: dict[str, Reader[PageT]] = field(default_factory=dict, init=False)
-    """By its range, what is read before what comes first has ended."""
+    """The readers that have begun a range before the one before it has ended, by the
+    name of the range that they have begun early."""
 
     _watch: Watch[PageT] = field(init=False)
     """Compares what was read with what earlier runs have seen."""
@@ -209,7 +212,7 @@ class ReplicationRun(Generic[PageT]):
         range_name: str,
         suspects: Sequence[Interval],
     ) -> None:
-        """Take out of the coverage what may not be complete, by what is known now.
+        """Take intervals that may not be complete after all out of the coverage.
 
         Args:
             range_name: The range.
@@ -241,7 +244,8 @@ class ReplicationRun(Generic[PageT]):
         reached = self.scope.start
         while parts := self._missing(range_name, (reached, self._until)):
             if not is_first:
-                # What comes after a part is read again once that has been read.
+                # To read a part may take later time of the range out of the coverage
+                # (`_take_out_later`), so what is missing after it is found again.
                 del parts[1:]
             yield from self._read(range_name, parts)
             reached = parts[-1][1]
@@ -299,14 +303,15 @@ class ReplicationRun(Generic[PageT]):
         range_name: str,
         parts: Sequence[Interval],
     ) -> Reader[PageT]:
-        """Return what reads parts of a range, and with free readers also the next one.
+        """Return the reader of some parts of a range.
 
-        If the next range was begun while this one was read before, the same readers
-        read this one again, so that no more requests are sent at once.
+        If not all of its threads have something to do, they begin the next range early.
+        That range must not be covered at all, so that nothing that is written meanwhile
+        can change what is to be read of it. A run that may end early begins no range
+        early, because it needs its requests for the first one.
 
-        Only a range of which nothing is covered is begun early, as nothing that is
-        written meanwhile can change what is to be read of it. In a run that may end
-        early, it would take requests from what comes first.
+        This range may have to be read again after the next one was begun early. Then
+        the same threads read it first, so that no more requests are sent at once.
         """
         readers, _ = self._bounds()
         windows = self._windows(range_name, parts)
@@ -395,11 +400,12 @@ class ReplicationRun(Generic[PageT]):
         )
 
     def _bounds(self) -> tuple[int, int]:
-        """Return how many windows are read at once at most, and their most pages.
+        """Return the most windows to read at once, and the most pages of each.
 
-        Within a budget, all windows that are begun together take half of it at most. If
-        runs have ended before they completed one, there are fewer of them, as what is
-        read of the others is lost if the run ends before the oldest is complete.
+        If the number of requests is limited, all windows that are begun together take
+        at most half of it. If earlier runs have ended before they completed a window,
+        fewer windows are begun together: what was read of the others is lost if the run
+        ends before the oldest one is complete.
         """
         if self.budget is None:
             return self.readers, self._most_pages
@@ -416,9 +422,9 @@ class ReplicationRun(Generic[PageT]):
     ) -> None:
         """Take out of the coverage what must be read again after a window.
 
-        A record may be returned by several windows, and each later one of the last
-        range returns a newer version of it. If such a window was read before, its rows
-        must come again, after those of this window.
+        Several windows may return the same record. The later a window of the last range
+        is, the newer is the version of the record that it returns. If such a window was
+        read before this one, its rows must be written again after those of this window.
 
         Args:
             range_name: The range of the window.
@@ -492,7 +498,7 @@ class ReplicationRun(Generic[PageT]):
     def _leave_newest(self, range_name: str) -> None:
         """Let the run end before the newest minutes if the API cannot return them yet.
 
-        They are no hole then: the next run reads them with what has come since.
+        They do not count as a hole then, because the next run reads them anyway.
         """
         last = self._last_hole(range_name)
         if not last or last.end != self._until or not self._has_read:

@@ -22,7 +22,7 @@ _LONGEST_HOLE = 3 * 3600
 """Seconds in a row that cannot be read, after which the reading ends."""
 
 _LONG_HOLE = 300
-"""Seconds of a known hole from which on its parts are tried, too."""
+"""The parts of a known hole that is longer than this are tried, too."""
 
 _PARTS = 3
 
@@ -30,7 +30,7 @@ _FEW_SECONDS = 10
 """A window of so many seconds is cut into single ones."""
 
 _READ_IN_A_ROW = 8
-"""Windows after which longer ones are tried again."""
+"""After this many windows have been read, longer ones are tried again."""
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Search:
     infinity while they have not."""
 
     _hole: Interval = (0, 0)
-    """The hole that was left last, as long as it is by now."""
+    """The hole that was left last; it grows while what follows it is left, too."""
 
     def __post_init__(self) -> None:
         """Begin with the longest windows."""

@@ -43,23 +43,23 @@ _PROBE_PAGES = 2
 """Pages after which a probe is cut, unless it is a part of a quiet interval."""
 
 _LONGEST_IDLE = 10
-"""Pages after which an ordinary window is cut while other readers have nothing to do.
-"""
+"""Pages after which an ordinary window is cut while other readers are idle, so that
+they can read its parts."""
 
 _LONGEST_QUIET_QUERY = 64
 """Pages after which a part of a quiet interval is cut. It is long because shorter
 windows cannot divide an import whose records all have the same time."""
 
 _PARTS = 5
-"""Parts that a window is cut into, if it was much denser than expected: at least so
-many, and one for each reader."""
+"""The least number of parts that a window is cut into if it was much denser than
+expected. There is at least one part for each reader."""
 
 _MUCH_DENSER = 2
 """How many times denser than expected a window must be to be cut into probes."""
 
 _COMPARED = 2
-"""How many times the longest window a query is that a doubtful window is compared with.
-A narrower one would find nothing more where records are sparse."""
+"""A doubtful window is compared with a query that is this many times as long as the
+longest window. A shorter one would find nothing more where records are sparse."""
 
 _FEW_PARTS = 3
 """Parts that a capped or quiet window is cut into. As each may end with a page that is
@@ -67,7 +67,7 @@ not full, few parts cost few requests."""
 
 
 class Windows:
-    """The windows of a step, given to several readers, oldest first."""
+    """Decides which window of a step is requested next, and what becomes of each."""
 
     def __init__(  # noqa: PLR0913 - each bounds the windows
         self,
@@ -159,15 +159,18 @@ class Windows:
         windows = list(self.ledger)
         if windows and not _has_begun(windows[-1]):
             # An API may not return the newest minutes yet. Then the run ends before
-            # them in all ranges, and what was begun of another would be in vain.
+            # them in all ranges, and what it has read of another range is useless.
             return False
         on_its_way = {State.REQUESTED, State.DOUBTFUL, State.READ}
         return all(window.state in on_its_way for window in windows)
 
     def _limited(self, pages: int) -> int:
-        """Return the pages after which a window is cut that may usually have so many.
+        """Return how many pages a window may have that may usually have this many.
 
-        Windows are shorter if earlier runs have ended before they completed one.
+        It may have fewer if earlier runs have ended before they completed a window.
+
+        Args:
+            pages: The usual number.
         """
         if self._most_pages >= MOST_PAGES:
             return pages
@@ -197,7 +200,7 @@ class Windows:
             windows = [front] if is_full else list(self.ledger)
             self.ledger.close_questions()
             ready = self._first_ready(windows)
-            # A list is given as it arrives, so its pages make room.
+            # The pages of a list are emitted as they arrive, so room is made anyway.
             if ready and (self.range_name or not is_full):
                 if not ready.query:
                     ready.max_retries = self._search.retries_of(ready)
@@ -205,7 +208,7 @@ class Windows:
                 ready.state = State.REQUESTED
                 return ready
             doubtful = self._to_compare(windows)
-            # The oldest window is needed before anything else can be given.
+            # The oldest window is needed before anything else can be emitted.
             if doubtful is front:
                 self._compare(front)
             elif self._plan(is_full=is_full):
@@ -462,14 +465,15 @@ class Windows:
         question: Question,
         about: Window,
     ) -> None:
-        """Decide whether a page is the last one, as it says."""
+        """Decide whether the only page of a doubtful window was its last one."""
         has_more_records = question.records > about.records
         if not question.is_at_end and not has_more_records:
             return
         question.state = State.READ
         if question.limit != about.limit:
             if has_more_records:
-                # A record may have appeared since, so the first way is tried once more.
+                # A record may have appeared since. So the window is asked for again in
+                # pages of its first size.
                 self._ask_again(about, about.limit)
                 return
         elif not has_more_records:

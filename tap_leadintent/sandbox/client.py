@@ -14,7 +14,8 @@ _TIMEOUT = 60
 class Sandbox:
     """A running sandbox.
 
-    It returns what a test inserts beside its own records, and fails as it is told:
+    It returns its own records and those that a test inserts, and fails when a test
+    asks for it:
 
         >>> with running_sandbox("--clock", "2026-03-01T00:00:00Z") as sandbox:
         ...     sandbox.insert("leads", {"id": "ada", "full_name": "Ada Best"})

@@ -1,4 +1,4 @@
-"""What lies between this tap and the SDK, and refuses what it does not carry.
+"""What lies between this tap and the SDK. What it does not support, it refuses.
 
 It alone uses private parts of other packages, or relies on what they do not promise.
 `tests/singer/test_sdk_hooks.py` refuses private names elsewhere or not listed here, and

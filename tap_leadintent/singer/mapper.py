@@ -2,6 +2,9 @@
 
 A map of the SDK does not say which entry of `stream_maps` it was made of. Therefore
 each entry has a mapper of the SDK for itself here.
+
+Unknown names in expressions are found here because the SDK notices them only at a
+record: after a request, and with an error that does not say which name is wrong.
 """
 
 import ast
@@ -195,7 +198,7 @@ class _ExpressionNames:
     """The names that the expression itself defines."""
 
     config_names: list[str] = field(default_factory=list)
-    """The constant names by which it takes something from `config`."""
+    """The constants by which it reads values of `config`."""
 
 
 def _names_in(expression: str) -> _ExpressionNames:

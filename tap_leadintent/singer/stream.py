@@ -3,9 +3,9 @@
 The SDK works differently in three ways. It makes a bookmark from records, which does
 not say what has been read. It sends ACTIVATE_VERSION before the records. It passes over
 each record several times, even if there is nothing to change. It has no public hook for
-these, so its private loop over the records is overridden here. That loop has no
-partitions, no child streams, no batches, no `post_process`, and no bookmark of a sorted
-stream, so a stream that has one is refused.
+these, so its private loop over the records is overridden here. The new loop does
+not support partitions, child streams, batches, `post_process`, and the bookmark of a
+sorted stream, so a stream that has one of these is refused.
 """
 
 import logging
@@ -30,11 +30,11 @@ from tap_leadintent.singer.written import WrittenRows
 Record = dict[str, Any]
 
 _MIN_BETWEEN_STATES = 300
-"""A STATE is written when the state has changed and so many records and changes have
-been emitted since the last one. Changes count, so that a long time without records is
-saved, too. A target writes what it has at each STATE."""
+"""A STATE is written when the state has changed, and this many records and changes of
+the state have come since the last STATE. Changes count, so that progress is saved also
+while no records come. A target writes what it has at each STATE."""
 
-_NOT_CARRIED = (
+_UNSUPPORTED = (
     "generate_child_contexts",
     "get_batches",
     "get_child_context",
@@ -44,7 +44,7 @@ _NOT_CARRIED = (
     "post_process",
     "state_partitioning_keys",
 )
-"""What a stream of the SDK may have, and the loop over the records would ignore."""
+"""What a stream of the SDK may have, but the loop over the records would ignore."""
 
 
 class SingerStream(Stream):
@@ -52,7 +52,8 @@ class SingerStream(Stream):
 
     A subclass has `name`, `schema`, `primary_keys` and `get_records`, as with the SDK.
     If it has a state, it overrides `current_state`, and calls `checkpoint` when that
-    changes. What this class does not carry, such as partitions, is a `TypeError`.
+    changes. A subclass with a feature that this class does not support, such as
+    partitions, raises a `TypeError`.
     """
 
     extra_column: str = ""
@@ -66,9 +67,9 @@ class SingerStream(Stream):
             tap: The tap, with its settings and state.
 
         Raises:
-            TypeError: The class has something that is not carried.
+            TypeError: The class has a feature that is not supported.
         """
-        for name in _NOT_CARRIED:
+        for name in _UNSUPPORTED:
             if getattr(type(self), name) is not getattr(Stream, name):
                 raise TypeError(f"{type(self).__name__}: {name} would be ignored")
         super().__init__(tap)

@@ -56,7 +56,7 @@ from tap_leadintent.times import format_instant
 from tap_leadintent.words import counted
 
 _MANY_RECORDS = 100
-"""If no record of so many has an excluded field, its name is likely misspelled."""
+"""If this many records lack an excluded field, its name is likely misspelled."""
 
 
 class LeadIntentStream(RunStream):
@@ -119,8 +119,8 @@ class LeadIntentStream(RunStream):
             self.schema = self.exclusion.prune(self.schema)
         self._runs_not_reached = 0
         self.has_read_all = False
-        """Whether the run has asked for everything that it was to read. The stream may
-        still fail, for a hole or for records without a key."""
+        """Whether the run has requested everything that it had to read. The stream may
+        still fail because of a hole, or of records without a key."""
 
     @override
     def apply_catalog(self, catalog: Catalog) -> None:
@@ -234,7 +234,7 @@ class LeadIntentStream(RunStream):
 
     @cached_property
     def findings(self) -> Findings:
-        """Collects what is worth a line."""
+        """Collects what to log about the stream at its end."""
         known = self.stream_state.get(REMEMBERED)
         if not isinstance(known, list):
             known = []
@@ -391,7 +391,7 @@ class LeadIntentStream(RunStream):
         return error.changed(message=f"{error.message}; {TOO_OLD}")
 
     def _note_unused_settings(self, *, is_first_load: bool) -> None:
-        """Say which settings look misspelled, as no record was like them."""
+        """Note which settings look misspelled, because no record matches them."""
         if is_first_load and self.filters and not self.stats.records:
             self.logger.warning(
                 "Check filters.%s, as no record matches: %s",
@@ -424,7 +424,7 @@ class LeadIntentStream(RunStream):
 
     @property
     def unreadable_from(self) -> str | None:
-        """From when on the API could not return anything yet; None if it could."""
+        """The start of the newest minutes, if the API could not return them yet."""
         if not self.is_incremental:
             return None
         instant = self.replication.unreadable_from

@@ -109,19 +109,19 @@ def test_another_tap_syncs(
 
 
 @pytest.mark.parametrize(
-    "carried_by_the_sdk_only",
+    "supported_by_the_sdk_only",
     ["partitions", "parent_stream_type", "is_sorted", "post_process"],
 )
 def test_a_stream_that_would_lose_something_is_refused(
-    carried_by_the_sdk_only: str,
+    supported_by_the_sdk_only: str,
 ) -> None:
     tap = Other(config={"token": "another-secret"})
     stream = type(
         "More",
         (Users,),
-        {carried_by_the_sdk_only: object()},
+        {supported_by_the_sdk_only: object()},
     )
-    text = f"^More: {carried_by_the_sdk_only} would be ignored$"
+    text = f"^More: {supported_by_the_sdk_only} would be ignored$"
     with pytest.raises(TypeError, match=text):
         stream(tap)
 
