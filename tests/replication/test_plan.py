@@ -135,6 +135,13 @@ def test_a_gap_in_the_coverage_changes_nothing_about_what_is_due() -> None:
     )
 
 
+def test_what_is_covered_after_the_last_run_is_due_too() -> None:
+    """Joined states are as old as the older one; the other one covers more."""
+    covered = both((0, NOW - 600))
+    due = BEFORE - 2 * 115_200
+    assert kept(covered, BEFORE) == both((0, due))
+
+
 def test_a_run_after_a_part_of_one_owes_what_the_part_did_not_read() -> None:
     """The last run took time out of the coverage, and read nothing of it."""
     covered = both((0, NOW - 3 * DAY))
