@@ -157,9 +157,10 @@ class Windows:
     def is_all_requested(self) -> bool:
         """Whether all windows have been requested, and the newest one has answered."""
         windows = list(self.ledger)
-        if windows and not _has_begun(windows[-1]):
-            # An API may not return the newest minutes yet. Then the run ends before
-            # them in all ranges, and what it has read of another range is useless.
+        if not windows or not _has_begun(windows[-1]):
+            # An API may not return the newest minutes yet, which then are left in the
+            # end. The run ends before them in all ranges, and what it has read of
+            # another range is useless.
             return False
         on_its_way = {State.REQUESTED, State.DOUBTFUL, State.READ}
         return all(window.state in on_its_way for window in windows)

@@ -153,7 +153,7 @@ def read(  # noqa: PLR0913 - the bounds of a run
     readers: int = 32,
     budget: int | None = None,
     has_strays: bool = False,
-    may_be_too_new: bool = False,
+    may_be_too_new: Callable[[BaseException | None], bool] = bool,
     bookmarks: list[Bookmark] | None = None,
 ) -> Iterator[int]:
     """Run once, and commit each window into the state."""
@@ -180,7 +180,7 @@ def read(  # noqa: PLR0913 - the bounds of a run
         widest=30 * DAY,
         budget=budget,
         has_strays=lambda _: has_strays,
-        may_be_too_new=lambda _: may_be_too_new,
+        may_be_too_new=may_be_too_new,
     )
     replication.begin()
     with closing(replication.passes()) as passes:
@@ -452,15 +452,22 @@ class LateLibrary(AskedInOrder):
 
 def test_nothing_is_read_in_vain_if_the_newest_minutes_cannot_be_read() -> None:
     library = LateLibrary([*range(0, 90 * DAY, 600)])
+    has_begun_too_early: list[bool] = []
+
+    def may_be_too_new(_: BaseException | None) -> bool:
+        has_begun_too_early.append(library.is_asked_for_lent.wait(0.1))
+        return True
+
     run = read(
         library,
         {},
         90 * DAY,
         ("came", "lent"),
-        may_be_too_new=True,
+        may_be_too_new=may_be_too_new,
     )
     assert {*run} == {*library.books}
     assert library.asked == sorted(library.asked)
+    assert has_begun_too_early == [False]
 
 
 @dataclass
