@@ -18,6 +18,7 @@ from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import Scope
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError
 from tap_leadintent.replication.run import ReplicationRun
+from tap_leadintent.times import parse_instant
 from tests.support.helpers import Json
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
@@ -154,6 +155,7 @@ def read(  # noqa: PLR0913 - the bounds of a run
     budget: int | None = None,
     has_strays: bool = False,
     may_be_too_new: Callable[[BaseException | None], bool] = bool,
+    complete_to: Callable[[], int] | None = None,
     bookmarks: list[Bookmark] | None = None,
 ) -> Iterator[int]:
     """Run once, and commit each window into the state."""
@@ -173,7 +175,7 @@ def read(  # noqa: PLR0913 - the bounds of a run
             lookback=DAY,
         ),
         now=now,
-        complete_to=lambda: now,
+        complete_to=complete_to or (lambda: now),
         save=save,
         readers=readers,
         at_once=lambda: 32,
@@ -231,6 +233,25 @@ def test_what_the_first_range_reads_late_makes_the_second_one_read_again() -> No
     lent = {book for book in library.books if book + DAY < 20 * DAY}
     assert lent <= {*again}, "all are lent after what was missing"
     assert [name for name, *_ in intervals(state)] == [*both]
+
+
+def test_all_ranges_end_at_one_instant() -> None:
+    """A clock of the library that is behind goes on while it is read."""
+    library = Library([*range(0, 20 * DAY, 600)])
+    state: State = {}
+    minutes = count(20 * DAY - 3600, 60)
+    found = read(
+        library,
+        state,
+        20 * DAY,
+        ("came", "lent"),
+        complete_to=lambda: next(minutes),
+    )
+    assert {*found} == {*library.books}
+    (_, _, came_to), (_, _, lent_to) = intervals(state)
+    assert state["coverage"][0]["planned"] == lent_to
+    # The minute is that of the moment between the two.
+    assert parse_instant(lent_to) - parse_instant(came_to) == 60
 
 
 def test_what_is_damaged_is_a_hole_until_it_is_mended() -> None:
