@@ -306,23 +306,28 @@ def test_an_api_that_returns_nothing_makes_no_window_shorter() -> None:
 # What the API cannot return yet
 
 
+@dataclass
+class Slow(Api):
+    """It fails for ranges that end in its newest minutes."""
+
+    newest: int = 300
+    """How many seconds these are."""
+
+    def respond(self, body: Json) -> tuple[int, Json]:
+        self.broken = (self.now - self.newest, self.now + DAY)
+        return super().respond(body)
+
+
 @pytest.mark.parametrize("status", [400, 500])
 def test_minutes_that_the_api_cannot_return_yet_are_left_to_the_next_run(
     status: int,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    class Slow(Api):
-        """It fails for ranges that end in the last five minutes."""
-
-        def respond(self, body: Json) -> tuple[int, Json]:
-            self.broken = (self.now - 300, self.now + DAY)
-            self.broken_with = status
-            return super().respond(body)
-
     logging.disable(logging.NOTSET)
     api = Slow(
         now=2 * DAY,
         leads=steady(200),
+        broken_with=status,
     )
     store = Store()
     config: Json = {**TEN, "max_retries": 0}
@@ -338,3 +343,19 @@ def test_minutes_that_the_api_cannot_return_yet_are_left_to_the_next_run(
             assert "hole" not in entry
         assert second(api.now - 900) <= entries[1]["to"] < second(api.now - 299)
         api.now += HOUR
+
+
+def test_more_than_minutes_are_a_hole() -> None:
+    """It is an error, as the API may have a fault that lasts."""
+    api = Slow(
+        now=2 * DAY,
+        leads=steady(200),
+        newest=1800,
+    )
+    store = Store()
+    with pytest.raises(RunError, match="each run tries again to read"):
+        run(api, store, {**TEN, "max_retries": 0})
+    store.end()
+    entries = store.state["bookmarks"]["leads"]["coverage"]
+    holes = [entry for entry in entries if "hole" in entry]
+    assert {entry["to"] for entry in holes} == {second(api.now)}
