@@ -2,7 +2,7 @@
 
 import logging
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -32,6 +32,18 @@ class Quota(Api):
             self.refused.append(body)
             return 401, {"error": "no request is left"}
         self.left -= 1
+        return super().respond(body)
+
+
+@dataclass
+class Killing(Quota):
+    """An API whose last response of a run comes when the run has been killed."""
+
+    store: Store = field(default_factory=Store)
+
+    def respond(self, body: Json) -> tuple[int, Json]:
+        if not self.left:
+            self.store.begin(killed_after=0)
         return super().respond(body)
 
 
@@ -284,6 +296,37 @@ def test_windows_get_shorter_in_whichever_range_nothing_was_completed() -> None:
         if "pages" in head:
             shortest.append(head["pages"])
     assert min(shortest) < 13
+
+
+@pytest.mark.parametrize("kind", [Quota, Killing])
+def test_what_is_new_in_the_first_range_does_not_hold_up_the_last(
+    kind: type[Quota],
+) -> None:
+    """Each run completes the last hour, and then what it did not complete before."""
+    crowd = [lead(n, 10 * DAY + n % 300) for n in range(4_000)]
+    # So many come in an hour that a STATE follows them.
+    new = [lead(10_000 + n, 15 * DAY + n * HOUR / 320) for n in range(320 * 20)]
+    api = kind(
+        now=15 * DAY,
+        leads=crowd + new,
+    )
+    store = Store()
+    if isinstance(api, Killing):
+        api.store = store
+    config = {**TEN, "page_size": 100, "lookback_days": 0}
+    assert is_loaded_within(10**6, api, store, config)
+    for entry in store.state["bookmarks"]["leads"]["coverage"]:
+        if entry.get("range") == "latest_signal":
+            entry["to"] = second(9 * DAY)
+    read_to: list[str] = []
+    for _ in range(24):
+        api.now += HOUR
+        if is_loaded_within(80, api, store, config):
+            break
+        *_, newest = store.state["bookmarks"]["leads"]["coverage"]
+        read_to.append(newest["to"])
+    else:
+        pytest.fail(f"the runs have come to {read_to}")
 
 
 def test_an_api_that_returns_nothing_makes_no_window_shorter() -> None:
