@@ -166,10 +166,15 @@ class ReplicationRun(Generic[PageT]):
         self.owed_at_begin = self.owed()
         self._most_pages_before = bookmark.most_pages
         self._most_pages = bookmark.most_pages or MOST_PAGES
-        # If the run is ended before it has completed a window, the next one has shorter
-        # windows, so that one of them completes one.
-        bookmark.most_pages = max(1, self._most_pages // 2)
+        self._shorten_next()
         self.save()
+
+    def _shorten_next(self) -> None:
+        """Let the next run have shorter windows, until a window is completed.
+
+        If the run is ended before that, the next one completes one of them.
+        """
+        self.bookmark.most_pages = max(1, self._most_pages // 2)
 
     def passes(self) -> Generator[str]:
         """Yield the ranges to read, one after the other.
@@ -239,6 +244,11 @@ class ReplicationRun(Generic[PageT]):
             # One instant ends all ranges, so that they cannot drift apart.
             self._common_end = self.complete_to()
         reached = self.scope.start
+        if not is_first and self._missing(range_name, (reached, self._until)):
+            # What was completed of another range, such as the last hour, is no progress
+            # here: with windows as long, the next run might come to the same place.
+            self._shorten_next()
+            self.save()
         while parts := self._missing(range_name, (reached, self._until)):
             if not is_first:
                 # What comes after a part is read again once that has been read.
@@ -288,7 +298,7 @@ class ReplicationRun(Generic[PageT]):
             self._has_read |= windows.has_read
             if windows.rounding.is_obeyed:
                 self._watch.note_obeyed(range_name)
-            if not self._has_read:
+            if not windows.has_read:
                 # An API that returns nothing does not ask for shorter windows.
                 self.bookmark.most_pages = self._most_pages_before
             if density := windows.pages_per_hour():
