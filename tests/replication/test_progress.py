@@ -329,6 +329,24 @@ def test_what_is_new_in_the_first_range_does_not_hold_up_the_last(
         pytest.fail(f"the runs have come to {read_to}")
 
 
+def test_runs_that_are_killed_keep_small_windows() -> None:
+    """Each is killed before there would be enough records for a STATE."""
+    store = Store()
+    api = Killing(
+        now=20 * DAY,
+        leads=steady(480),
+        store=store,
+    )
+    left: list[int] = []
+    for _ in range(48):
+        if is_loaded_within(25, api, store):
+            break
+        left.append(missing(api, store))
+    else:
+        pytest.fail(f"missing after each run: {left}")
+    assert missing(api, store) == 0
+
+
 def test_an_api_that_returns_nothing_makes_no_window_shorter() -> None:
     api = Quota(
         now=2 * DAY,
