@@ -169,6 +169,11 @@ class ReplicationRun(Generic[PageT]):
         self._shorten_next()
         self.save()
 
+    @property
+    def has_short_windows(self) -> bool:
+        """Whether runs before have ended before they completed a window."""
+        return self._most_pages < MOST_PAGES
+
     def _shorten_next(self) -> None:
         """Let the next run have shorter windows, until a window is completed.
 
@@ -332,8 +337,7 @@ class ReplicationRun(Generic[PageT]):
         names = self.scope.ranges_to_read
         number = names.index(range_name)
         following = names[number + 1 :]
-        has_short_windows = self._most_pages < MOST_PAGES
-        may_end_early = self.budget or has_short_windows
+        may_end_early = self.budget or self.has_short_windows
         if not following or may_end_early or readers == 1:
             return reader
         name = following[0]
