@@ -329,6 +329,28 @@ def test_what_is_new_in_the_first_range_does_not_hold_up_the_last(
         pytest.fail(f"the runs have come to {read_to}")
 
 
+def test_few_requests_are_enough_where_records_are_sparse() -> None:
+    """Short windows are as long as the records allow, from the first one on."""
+    api = Api(
+        now=60 * DAY,
+        leads=steady(100, DAY),
+    )
+    store = Store()
+    assert run(api, store, TEN)
+    head, *_ = store.state["bookmarks"]["leads"]["coverage"]
+    # As after runs that have ended before they completed anything.
+    head["pages"] = 1
+    store.state["bookmarks"]["leads"]["coverage"] = [head]
+    config = {**TEN, "concurrency": 1, "max_requests_per_run": 10}
+    is_whole = False
+    for _ in range(8):
+        api.now += 6 * HOUR
+        is_whole = is_loaded(api, store, config)
+        if is_whole:
+            break
+    assert is_whole, store.state
+
+
 def test_runs_that_are_killed_keep_small_windows() -> None:
     """Each is killed before there would be enough records for a STATE."""
     store = Store()
