@@ -306,8 +306,8 @@ class ReplicationRun(Generic[PageT]):
             if not windows.has_read:
                 # An API that returns nothing does not ask for shorter windows.
                 self.bookmark.most_pages = self._most_pages_before
-            if density := windows.pages_per_hour():
-                self.bookmark.pages_per_hour[range_name] = density
+            if density := windows.pages_per_year():
+                self.bookmark.pages_per_year[range_name] = density
 
     def _reader(
         self,
@@ -405,7 +405,7 @@ class ReplicationRun(Generic[PageT]):
             intervals=parts,
             holes=holes,
             is_first_load=self._is_first_load,
-            pages_per_hour=self.bookmark.pages_per_hour.get(range_name, 0),
+            pages_per_year=self.bookmark.pages_per_year.get(range_name, 0),
         )
 
     def _bounds(self) -> tuple[int, int]:
