@@ -75,8 +75,8 @@ class Bookmark:
     most_pages: int | None = None
     """The most pages of a window, if runs have ended before they completed one."""
 
-    pages_per_hour: dict[str, int] = field(default_factory=dict)
-    """For each range, how many pages per hour there were where the last run ended. A
+    pages_per_year: dict[str, int] = field(default_factory=dict)
+    """For each range, how many pages per year there were where the last run ended. A
     run whose windows must be short begins with it, so it needs no probes."""
 
     caps: Caps = field(default_factory=lambda: Caps(0))
@@ -159,9 +159,9 @@ class Bookmark:
             self.planned = parse_instant(planned)
         if "pages" in first:
             self.most_pages = msgspec.convert(first["pages"], int)
-        if "pages_per_hour" in first:
-            density = first["pages_per_hour"]
-            self.pages_per_hour = msgspec.convert(density, dict[str, int])
+        if "pages_per_year" in first:
+            density = first["pages_per_year"]
+            self.pages_per_year = msgspec.convert(density, dict[str, int])
         if "seen" in first:
             self._read_seen(first["seen"])
         if "range" not in first:
@@ -302,7 +302,7 @@ class Bookmark:
         for name, each in self.seen.items():
             seen[name] = _seen_text(each)
         figures = {
-            "pages_per_hour": self.pages_per_hour,
+            "pages_per_year": self.pages_per_year,
             "caps": self.caps.numbers,
             "page": self.caps.page,
             "whole": self.caps.whole,

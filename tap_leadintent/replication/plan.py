@@ -76,8 +76,8 @@ class Step:
     holes: Sequence[Interval] = ()
     """Parts of it that an earlier run could not read."""
 
-    pages_per_hour: int = 0
-    """How many pages an hour are expected; 0 if nothing is expected."""
+    pages_per_year: int = 0
+    """How many pages a year are expected; 0 if nothing is expected."""
 
     is_first_load: bool = False
     """Whether no earlier run has read anything of the stream. An interval of a later

@@ -169,10 +169,20 @@ class ReplicationRun(Generic[PageT]):
         self.owed_at_begin = self.owed()
         self._most_pages_before = bookmark.most_pages
         self._most_pages = bookmark.most_pages or MOST_PAGES
-        # If the run is ended before it has completed a window, the next one has shorter
-        # windows, so that one of them completes one.
-        bookmark.most_pages = max(1, self._most_pages // 2)
+        self._shorten_next()
         self.save()
+
+    @property
+    def has_short_windows(self) -> bool:
+        """Whether runs before have ended before they completed a window."""
+        return self._most_pages < MOST_PAGES
+
+    def _shorten_next(self) -> None:
+        """Let the next run have shorter windows, until a window is completed.
+
+        If the run is ended before that, the next one completes one of them.
+        """
+        self.bookmark.most_pages = max(1, self._most_pages // 2)
 
     def passes(self) -> Generator[str]:
         """Yield the ranges to read, one after the other.
@@ -242,6 +252,11 @@ class ReplicationRun(Generic[PageT]):
             # One instant ends all ranges, so that they cannot drift apart.
             self._common_end = self.complete_to()
         reached = self.scope.start
+        if not is_first and self._missing(range_name, (reached, self._until)):
+            # What was completed of another range, such as the last hour, is no progress
+            # here: with windows as long, the next run might come to the same place.
+            self._shorten_next()
+            self.save()
         while parts := self._missing(range_name, (reached, self._until)):
             if not is_first:
                 # To read a part may take later time of the range out of the coverage
@@ -292,11 +307,11 @@ class ReplicationRun(Generic[PageT]):
             self._has_read |= windows.has_read
             if windows.rounding.is_obeyed:
                 self._watch.note_obeyed(range_name)
-            if not self._has_read:
+            if not windows.has_read:
                 # An API that returns nothing does not ask for shorter windows.
                 self.bookmark.most_pages = self._most_pages_before
-            if density := windows.pages_per_hour():
-                self.bookmark.pages_per_hour[range_name] = density
+            if density := windows.pages_per_year():
+                self.bookmark.pages_per_year[range_name] = density
 
     def _reader(
         self,
@@ -327,8 +342,7 @@ class ReplicationRun(Generic[PageT]):
         names = self.scope.ranges_to_read
         number = names.index(range_name)
         following = names[number + 1 :]
-        has_short_windows = self._most_pages < MOST_PAGES
-        may_end_early = self.budget or has_short_windows
+        may_end_early = self.budget or self.has_short_windows
         if not following or may_end_early or readers == 1:
             return reader
         name = following[0]
@@ -396,7 +410,7 @@ class ReplicationRun(Generic[PageT]):
             intervals=parts,
             holes=holes,
             is_first_load=self._is_first_load,
-            pages_per_hour=self.bookmark.pages_per_hour.get(range_name, 0),
+            pages_per_year=self.bookmark.pages_per_year.get(range_name, 0),
         )
 
     def _bounds(self) -> tuple[int, int]:
@@ -433,16 +447,12 @@ class ReplicationRun(Generic[PageT]):
         start, end = window
         has_changed = False
         for later in self.scope.ranges[1:]:
-            since = start - OLDEST_SIGNAL
-            last_harmless = start
-            if later == range_name:
-                since = end
-                last_harmless = end
+            since = end if later == range_name else start - OLDEST_SIGNAL
             covered = self.bookmark.coverage.get(later)
             if not covered:
                 continue
             _, newest = covered[-1]
-            if newest > last_harmless:
+            if newest > start:
                 has_changed |= self.bookmark.take_out(later, since)
         if has_changed:
             self.save()

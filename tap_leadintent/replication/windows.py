@@ -34,7 +34,7 @@ PAGES = 8
 MOST_PAGES = 26
 """Pages after which an ordinary window is cut."""
 
-_HOUR = 3600
+_YEAR = 365 * 86_400
 
 _NEARLY_NOTHING = 1e-9
 """Pages a second, where no density is known: a window is as long as it may be."""
@@ -112,10 +112,10 @@ class Windows:
         if not unread:
             return
         first = unread[0]
-        if most_pages < MOST_PAGES and step.pages_per_hour:
+        if most_pages < MOST_PAGES and step.pages_per_year:
             # Too few requests are left to find out how dense the records are.
             self._is_quiet = False
-            pages_per_second = step.pages_per_hour / _HOUR
+            pages_per_second = step.pages_per_year / _YEAR
             self._density.expect(first.start, pages_per_second)
         elif self._is_quiet:
             for window in unread:
@@ -134,8 +134,8 @@ class Windows:
                 max_pages=most,
             )
 
-    def pages_per_hour(self) -> int:
-        """Return how many pages an hour there are where the reading has come to.
+    def pages_per_year(self) -> int:
+        """Return how many pages a year there are where the reading has come to.
 
         Returns:
             The pages, at least 1 if any records were found; 0 if nothing is known.
@@ -146,7 +146,7 @@ class Windows:
             density = max(before, front.least_density)
         else:
             density = self._density.before(LATEST)
-        return ceil(density * _HOUR)
+        return ceil(density * _YEAR)
 
     @property
     def has_read(self) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.intervals import Coverage, Interval
+from tap_leadintent.replication.run import OLDEST_SIGNAL
 from tap_leadintent.state_tool.bookmarks import RANGES, format_problem
 from tap_leadintent.state_tool.document import RawState, StateError
 from tap_leadintent.streams.state import COVERAGE, read_bookmark
@@ -134,7 +135,9 @@ def _join_bookmarks(stream: str, shards: Sequence[Bookmark]) -> Bookmark:
     bookmark = Bookmark()
     for shard in shards:
         if not shard.is_empty:
-            _add_bookmark(stream, bookmark, shard)
+            others = [each for each in shards if each is not shard]
+            kept = _not_overwritten(stream, shard.coverage, others)
+            _add_bookmark(stream, bookmark, shard, kept)
     # A hole of one shard may have been read by another.
     for name, covered in bookmark.coverage.items():
         for interval in covered:
@@ -143,12 +146,35 @@ def _join_bookmarks(stream: str, shards: Sequence[Bookmark]) -> Bookmark:
     return bookmark
 
 
+def _not_overwritten(
+    stream: str,
+    coverage: Coverage,
+    others: Sequence[Bookmark],
+) -> Coverage:
+    """Return what a shard covers, without what others may have overwritten.
+
+    Rows that another shard has read by the first range may have been written after
+    those that this one has read by a later range, and be older. So the next run reads
+    the later ranges again, as a run does that reads such rows itself.
+    """
+    first, *later = RANGES[stream]
+    kept = {**coverage}
+    for other in others:
+        for start, _ in other.coverage.get(first, []):
+            overwritten = (start - OLDEST_SIGNAL, LATEST)
+            for name in later:
+                known = kept.get(name, [])
+                kept[name] = intervals.subtract(known, overwritten)
+    return kept
+
+
 def _add_bookmark(
     stream: str,
     bookmark: Bookmark,
     shard: Bookmark,
+    covered: Coverage,
 ) -> None:
-    """Add to a bookmark what another one covers."""
+    """Add to a bookmark what is covered of another one."""
     names = bookmark.differing(shard.place)
     if names:
         differing = ", ".join(names)
@@ -156,7 +182,7 @@ def _add_bookmark(
             f"{stream}: the states belong to different places: {differing}"
         )
     bookmark.place = {**bookmark.place, **shard.place}
-    _add_coverage(bookmark.coverage, shard.coverage)
+    _add_coverage(bookmark.coverage, covered)
     _add_coverage(bookmark.holes, shard.holes)
     if bookmark.planned is None:
         bookmark.planned = shard.planned

@@ -356,11 +356,22 @@ class LeadIntentStream(RunStream):
                         self.replication.commit(range_name, item)
                         progress.read_to = end
                         self.logger.debug("%s", progress)
-                        self.checkpoint()
+                        self._save_window()
         except StreamError as error:
             if has_read:
                 raise
             raise self._with_hint(error) from None
+
+    def _save_window(self) -> None:
+        """Write a STATE after a window if one is due, or if the run may be ended soon.
+
+        Where runs have been killed again and again, a STATE that waits for more windows
+        might never come.
+        """
+        if self.replication.has_short_windows:
+            self.write_state()
+        else:
+            self.checkpoint()
 
     def _begin_pass(self, range_name: str, number: str) -> PassProgress:
         progress = PassProgress(

@@ -2,7 +2,7 @@
 
 import logging
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -32,6 +32,18 @@ class Quota(Api):
             self.refused.append(body)
             return 401, {"error": "no request is left"}
         self.left -= 1
+        return super().respond(body)
+
+
+@dataclass
+class Killing(Quota):
+    """An API whose last response of a run comes when the run has been killed."""
+
+    store: Store = field(default_factory=Store)
+
+    def respond(self, body: Json) -> tuple[int, Json]:
+        if not self.left:
+            self.store.begin(killed_after=0)
         return super().respond(body)
 
 
@@ -284,6 +296,77 @@ def test_windows_get_shorter_in_whichever_range_nothing_was_completed() -> None:
         if "pages" in head:
             shortest.append(head["pages"])
     assert min(shortest) < 13
+
+
+@pytest.mark.parametrize("kind", [Quota, Killing])
+def test_what_is_new_in_the_first_range_does_not_hold_up_the_last(
+    kind: type[Quota],
+) -> None:
+    """Each run completes the last hour, and then what it did not complete before."""
+    crowd = [lead(n, 10 * DAY + n % 300) for n in range(4_000)]
+    # So many come in an hour that a STATE follows them.
+    new = [lead(10_000 + n, 15 * DAY + n * HOUR / 320) for n in range(320 * 20)]
+    api = kind(
+        now=15 * DAY,
+        leads=crowd + new,
+    )
+    store = Store()
+    if isinstance(api, Killing):
+        api.store = store
+    config = {**TEN, "page_size": 100, "lookback_days": 0}
+    assert is_loaded_within(10**6, api, store, config)
+    for entry in store.state["bookmarks"]["leads"]["coverage"]:
+        if entry.get("range") == "latest_signal":
+            entry["to"] = second(9 * DAY)
+    read_to: list[str] = []
+    for _ in range(24):
+        api.now += HOUR
+        if is_loaded_within(80, api, store, config):
+            break
+        *_, newest = store.state["bookmarks"]["leads"]["coverage"]
+        read_to.append(newest["to"])
+    else:
+        pytest.fail(f"the runs have come to {read_to}")
+
+
+def test_few_requests_are_enough_where_records_are_sparse() -> None:
+    """Short windows are as long as the records allow, from the first one on."""
+    api = Api(
+        now=60 * DAY,
+        leads=steady(100, DAY),
+    )
+    store = Store()
+    assert run(api, store, TEN)
+    head, *_ = store.state["bookmarks"]["leads"]["coverage"]
+    # As after runs that have ended before they completed anything.
+    head["pages"] = 1
+    store.state["bookmarks"]["leads"]["coverage"] = [head]
+    config = {**TEN, "concurrency": 1, "max_requests_per_run": 10}
+    is_whole = False
+    for _ in range(8):
+        api.now += 6 * HOUR
+        is_whole = is_loaded(api, store, config)
+        if is_whole:
+            break
+    assert is_whole, store.state
+
+
+def test_runs_that_are_killed_keep_small_windows() -> None:
+    """Each is killed before there would be enough records for a STATE."""
+    store = Store()
+    api = Killing(
+        now=20 * DAY,
+        leads=steady(480),
+        store=store,
+    )
+    left: list[int] = []
+    for _ in range(48):
+        if is_loaded_within(25, api, store):
+            break
+        left.append(missing(api, store))
+    else:
+        pytest.fail(f"missing after each run: {left}")
+    assert missing(api, store) == 0
 
 
 def test_an_api_that_returns_nothing_makes_no_window_shorter() -> None:

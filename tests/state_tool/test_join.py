@@ -62,12 +62,32 @@ def test_shards_are_joined_without_settings(
         # What came late since the first shard was read is due to be read again.
         about("06-01", schema="raw"),
         found("01-01", "09-02"),
-        signal("04-01", "06-01"),
-        *signals,
     ]
     assert joined["observations"]["coverage"] == [
         about("06-01"),
         entry("observed_at", "01-01", "06-01"),
+    ]
+
+
+def test_signals_are_read_again_that_another_shard_may_have_overwritten(
+    shards: Join,
+) -> None:
+    """Its rows may have come later, with an older signal of the same leads."""
+    command = shards(
+        state_of(
+            leads=[
+                about("06-01"),
+                found("01-01", "06-01"),
+                signal("01-01", "06-01"),
+            ]
+        ),
+        state_of(leads=[about("06-01"), found("03-31", "04-10")]),
+    )
+    joined = state_from(*command)["bookmarks"]["leads"]["coverage"]
+    assert joined == [
+        about("06-01"),
+        found("01-01", "06-01"),
+        signal("01-01", "03-01"),
     ]
 
 
