@@ -251,12 +251,11 @@ class ReplicationRun(Generic[PageT]):
         if not is_first:
             # One instant ends all ranges, so that they cannot drift apart.
             self._common_end = self.complete_to()
-        reached = self.scope.start
-        if not is_first and self._missing(range_name, (reached, self._until)):
             # What was completed of another range, such as the last hour, is no progress
             # here: with windows as long, the next run might come to the same place.
             self._shorten_next()
             self.save()
+        reached = self.scope.start
         while parts := self._missing(range_name, (reached, self._until)):
             if not is_first:
                 # To read a part may take later time of the range out of the coverage
