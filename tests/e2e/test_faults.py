@@ -108,7 +108,7 @@ class SmallTap(HurriedTap):
     limits = replace(HurriedTap.limits, largest_body=2**20)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _logs_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAP_LEADINTENT_LOGLEVEL", "DEBUG")
 
@@ -288,6 +288,7 @@ ECHOES: dict[str, bytes] = {
 """Responses that repeat the key, wherever there is room; `read` looks for it."""
 
 
+@pytest.mark.usefixtures("_logs_everything")
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
 def test_a_server_that_repeats_the_key(read: Read, echo: bytes) -> None:
     with listening(serving(echo)) as (host, port):
