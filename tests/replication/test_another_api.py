@@ -18,7 +18,7 @@ from tap_leadintent.replication.intervals import Interval, overlap
 from tap_leadintent.replication.plan import Scope
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError
 from tap_leadintent.replication.run import ReplicationRun
-from tap_leadintent.times import parse_instant
+from tap_leadintent.times import format_instant, parse_instant
 from tests.support.helpers import Json
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left_behind")
@@ -232,6 +232,28 @@ def test_what_the_first_range_reads_late_makes_the_second_one_read_again() -> No
     assert 5 * DAY in again
     lent = {book for book in library.books if book + DAY < 20 * DAY}
     assert lent <= {*again}, "all are lent after what was missing"
+    assert [name for name, *_ in intervals(state)] == [*both]
+
+
+def test_what_follows_a_gap_of_the_second_range_is_read_again() -> None:
+    library = Library([*range(0, 20 * DAY, 600)])
+    state: State = {}
+    both = ("came", "lent")
+    list(read(library, state, 20 * DAY, both))
+    *others, lent = state["coverage"]
+    parts = [
+        {**lent, "to": format_instant(5 * DAY)},
+        {
+            **lent,
+            "from": format_instant(6 * DAY),
+            "to": format_instant(10 * DAY),
+        },
+        {**lent, "from": format_instant(11 * DAY)},
+    ]
+    state["coverage"] = [*others, *parts]
+    found = {*read(library, state, 20 * DAY + 60, both)}
+    after = {book for book in library.books if 5 * DAY <= book + DAY < 20 * DAY}
+    assert after <= found
     assert [name for name, *_ in intervals(state)] == [*both]
 
 
