@@ -253,8 +253,11 @@ def test_a_record_that_begins_the_next_page_again_counts_once() -> None:
 def test_a_chain_that_begins_again_counts_its_first_record() -> None:
     """Also if that ended the page before the cursor was refused."""
     refusal = StreamError("refused", actions=Action.RESTART)
-    pages = [page_before("1", [1]), envelope([1], has_more=False)]
-    first, again = [Page.of(json.dumps(page).encode()) for page in pages]
+    pages: list[Page] = []
+    for content in (page_before("1", [1]), envelope([1], has_more=False)):
+        body = json.dumps(content).encode()
+        pages.append(Page.of(body))
+    first, again = pages
     client = mock.Mock(empty_pages=EmptyPages())
     client.fetch.side_effect = [first, refusal, again]
     query = Chain(client, {})

@@ -44,7 +44,11 @@ def sample(name: str, *values: Any) -> list[dict[str, Any]]:
         ("x", [[], ["a", None], ["b"]], {**ARRAY, "items": TEXT}),
         ("x", [[1], [1.5]], {**ARRAY, "items": NUMBER}),
         ("x", [[True], None], {**ARRAY, "items": FLAG}),
-        ("x", [[{"a": [1]}], [{"b": {}}, {}]], {**ARRAY, "items": OBJECT}),
+        (
+            "x",
+            [[{"a": [1]}], [{"b": {}}, {}]],
+            {**ARRAY, "items": OBJECT},
+        ),
         ("x", [[{"a": 1}], ["a"]], ARRAY),
         ("created_at", [NOON, LATER, None, ...], TIME),
         ("start_time", [NOON], TIME),

@@ -21,7 +21,8 @@ def test_fields_that_came_went_or_changed_their_type_are_named(
     with_loads = TapLeadIntent(config=config).catalog_dict
     state: Json | None = None
     found = []
-    (complete, *_) = tap(config, catalog=only("leads")).records("leads")
+    run = tap(config, catalog=only("leads"))
+    complete = run.records("leads")[0]
     del complete["signal_observed_at"], complete["additional_properties"]
     contradicting = {
         **complete,
@@ -82,7 +83,8 @@ def catalog(
     tap: RunTap,
 ) -> Json:
     """Add a new lead, and one without a signal; return a catalog of leads."""
-    (record, *_) = tap(config, catalog=only("leads")).records("leads")
+    run = tap(config, catalog=only("leads"))
+    record = run.records("leads")[0]
     del record["signal_observed_at"], record["additional_properties"]
     now = sandbox.now()
     signal = {**record["signal"], "observed_at": now}
