@@ -180,7 +180,8 @@ GATEWAYS = {
             "close": r"HTTP 503 Backend fetch failed, Server Varnish",
             "slow": r"HTTP 503 Backend fetch failed, Server Varnish",
             "stall": EARLY,
-            "cut": EARLY,
+            # On a busy machine, it may notice that before it has sent anything.
+            "cut": rf"{EARLY}|HTTP 503 Service Unavailable, Server Varnish",
         },
     ),
     "lighttpd": Gateway(
