@@ -324,6 +324,24 @@ def test_a_query_that_ends_in_silence(
     )
 
 
+def test_a_query_that_ends_in_silence_with_an_empty_page() -> None:
+    """The page before it is full, as at any limit that is a multiple of its size."""
+    api = OddApi(
+        now=9 * DAY,
+        leads=[lead(0, DAY)],
+        cap=20,
+        promises=True,
+    )
+    store = Store()
+    config = {**FULL, "page_size": 10}
+    run(api, store, config)
+    new = [lead(1 + n, api.now + 10 * n) for n in range(25)]
+    api.leads = [*api.leads, *new]
+    api.now += HOUR
+    run(api, store, config)
+    assert store.rows.keys() == api.visible().keys()
+
+
 @pytest.mark.parametrize("served", [30, 40, 50])
 def test_pages_of_half_the_size_with_a_wrong_promise(served: int) -> None:
     api = OddApi(

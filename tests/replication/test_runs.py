@@ -72,6 +72,22 @@ def test_a_first_load_reads_what_was_found_or_had_a_signal_since_the_start_date(
     assert covered(store) == up_to(2 * DAY)
 
 
+def test_the_second_before_a_window_is_requested_too(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """So what it holds is no sign that the API ignores the range."""
+    api = Api(
+        now=2 * DAY,
+        leads=[lead(0, 2 * DAY - 1)],
+    )
+    store = Store()
+    config = {**CONFIG, "lookback_days": 0}
+    run(api, store, config)
+    api.now += HOUR
+    run(api, store, config)
+    assert "outside the requested range" not in caplog.text
+
+
 def test_a_later_run_makes_one_request_per_range_in_turn() -> None:
     api = Api(
         now=2 * DAY,
