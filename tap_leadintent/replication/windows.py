@@ -143,7 +143,8 @@ class Windows:
         front = self.ledger.front
         if front:
             before = self._density.before(front.start)
-            density = max(before, front.least_density)
+            so_far = front.fullness / front.seconds
+            density = max(before, front.least_density, so_far)
         else:
             density = self._density.before(LATEST)
         return ceil(density * _YEAR)
@@ -198,6 +199,9 @@ class Windows:
             front = self.ledger.front
             if not front or front.state is State.FATAL or self.error:
                 return None
+            if self._most_pages < MOST_PAGES and front.state is State.DOUBTFUL:
+                # The run may end before it can emit what it would read meanwhile.
+                is_full = True
             windows = [front] if is_full else list(self.ledger)
             self.ledger.close_questions()
             ready = self._first_ready(windows)

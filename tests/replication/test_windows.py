@@ -13,7 +13,7 @@ from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.ledger import Question, State
 from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.protocol import CutError
-from tap_leadintent.replication.windows import Windows
+from tap_leadintent.replication.windows import MOST_PAGES, Windows
 from tests.support.rounds import (
     BATCHES,
     CLUSTERS,
@@ -255,6 +255,62 @@ def test_the_front_waits_while_another_window_is_settled() -> None:
     last.state = State.READ
     assert isinstance(question := windows.next(is_full=True), Question)
     assert question.about is first
+
+
+def test_a_run_that_may_end_early_first_compares_the_front() -> None:
+    """What it reads meanwhile would be lost if it ended before that."""
+    step = Step(
+        range_name="x",
+        intervals=[(0, YEAR)],
+        pages_per_year=365,
+    )
+    windows = Windows(
+        step,
+        caps=Caps(PAGE),
+        widest=30 * DAY,
+        readers=4,
+        now=YEAR,
+        most_pages=MOST_PAGES // 2,
+    )
+    front = windows.next()
+    assert front
+    whole = Page(
+        records=PAGE,
+        has_more=False,
+        fingerprint=1,
+    )
+    windows.note_page(front, whole, PAGE)
+    assert front.state is State.DOUBTFUL
+    assert isinstance(windows.next(), Question)
+    assert windows.next() is None
+
+
+def test_what_has_arrived_of_the_front_shows_how_dense_records_are() -> None:
+    """So a run that is ended leaves to the next one what it has learned."""
+    step = Step(
+        range_name="x",
+        intervals=[(0, YEAR)],
+    )
+    windows = Windows(
+        step,
+        caps=Caps(PAGE),
+        widest=YEAR,
+        readers=1,
+        now=YEAR,
+    )
+    full = Page(
+        records=PAGE,
+        has_more=True,
+        fingerprint=1,
+    )
+    for _ in range(30):
+        window = windows.next()
+        assert window
+        windows.note_page(window, full, window.records + PAGE)
+    front = windows.ledger.front
+    assert front
+    so_far = front.records / PAGE * YEAR / front.seconds
+    assert windows.pages_per_year() >= so_far
 
 
 def test_a_wider_window_is_tried_alone_after_failures() -> None:
