@@ -72,8 +72,9 @@ class Bookmark:
     holes: Coverage = field(default_factory=dict)
     """What could not be read."""
 
-    most_pages: int | None = None
-    """The most pages of a window, if runs have ended before they completed one."""
+    most_pages: dict[str, int] = field(default_factory=dict)
+    """For each range of which runs have ended before they completed a window, the most
+    pages of one."""
 
     pages_per_year: dict[str, int] = field(default_factory=dict)
     """For each range, how many pages per year there were where the last run ended. A
@@ -157,8 +158,9 @@ class Bookmark:
         if "planned" in first:
             planned = msgspec.convert(first["planned"], str)
             self.planned = parse_instant(planned)
-        if "pages" in first:
-            self.most_pages = msgspec.convert(first["pages"], int)
+        if "most_pages" in first:
+            most_pages = first["most_pages"]
+            self.most_pages = msgspec.convert(most_pages, dict[str, int])
         if "pages_per_year" in first:
             density = first["pages_per_year"]
             self.pages_per_year = msgspec.convert(density, dict[str, int])
@@ -296,12 +298,11 @@ class Bookmark:
         if self.planned is not None:
             about["planned"] = format_instant(self.planned)
         about |= self.place
-        if self.most_pages is not None:
-            about["pages"] = self.most_pages
         seen: dict[str, str] = {}
         for name, each in self.seen.items():
             seen[name] = _seen_text(each)
         figures = {
+            "most_pages": self.most_pages,
             "pages_per_year": self.pages_per_year,
             "caps": self.caps.numbers,
             "page": self.caps.page,

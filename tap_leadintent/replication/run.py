@@ -5,6 +5,7 @@ coverage, a STATE says so, rows are written, their window is covered, and the ne
 says that.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -130,11 +131,11 @@ class ReplicationRun(Generic[PageT]):
     """The instant at which the coverage of all ranges ends, in UTC seconds since 1970.
     None while the first range is read."""
 
-    _most_pages: int = field(default=MOST_PAGES, init=False)
-    """The most pages of a window of this run."""
+    _most_pages: dict[str, int] = field(default_factory=dict, init=False)
+    """For each range whose windows must be short, the most pages of one in this run."""
 
-    _most_pages_before: int | None = field(default=None, init=False)
-    """The same in the bookmark when the run began."""
+    _pages: Counter[str] = field(default_factory=Counter, init=False)
+    """How many pages of each range have been emitted."""
 
     _tried: set[str] = field(default_factory=set, init=False)
     """The ranges that the run has read once."""
@@ -167,22 +168,34 @@ class ReplicationRun(Generic[PageT]):
             self.now,
         )
         self.owed_at_begin = self.owed()
-        self._most_pages_before = bookmark.most_pages
-        self._most_pages = bookmark.most_pages or MOST_PAGES
-        self._shorten_next()
+        self._most_pages = {**bookmark.most_pages}
+        self._shorten_next(self.scope.ranges_to_read[0])
         self.save()
 
     @property
     def has_short_windows(self) -> bool:
-        """Whether runs before have ended before they completed a window."""
-        return self._most_pages < MOST_PAGES
+        """Whether runs before have ended before they completed a window of a range."""
+        return bool(self._most_pages)
 
-    def _shorten_next(self) -> None:
+    def _most_pages_of(self, range_name: str) -> int:
+        return self._most_pages.get(range_name, MOST_PAGES)
+
+    def _shorten_next(self, range_name: str) -> None:
         """Let the next run have shorter windows, until a window is completed.
 
-        If the run is ended before that, the next one completes one of them.
+        If the run is ended before that, the next one completes one of them. Each range
+        counts for itself: what was completed of another range, such as the last hour,
+        is no progress here.
         """
-        self.bookmark.most_pages = max(1, self._most_pages // 2)
+        most = self._most_pages_of(range_name)
+        self._set_next(range_name, most // 2)
+
+    def _set_next(self, range_name: str, pages: int) -> None:
+        """Set how many pages a window of a range may have in the next run at most."""
+        if pages < MOST_PAGES:
+            self.bookmark.most_pages[range_name] = max(1, pages)
+        else:
+            self.bookmark.most_pages.pop(range_name, None)
 
     def passes(self) -> Generator[str]:
         """Yield the ranges to read, one after the other.
@@ -251,9 +264,7 @@ class ReplicationRun(Generic[PageT]):
         if not is_first:
             # One instant ends all ranges, so that they cannot drift apart.
             self._common_end = self.complete_to()
-            # What was completed of another range, such as the last hour, is no progress
-            # here: with windows as long, the next run might come to the same place.
-            self._shorten_next()
+            self._shorten_next(range_name)
             self.save()
         reached = self.scope.start
         while parts := self._missing(range_name, (reached, self._until)):
@@ -301,6 +312,8 @@ class ReplicationRun(Generic[PageT]):
                         item.page,
                         is_last=item.is_last,
                     )
+                    if item.page is not None:
+                        self._pages[range_name] += 1
                     yield item
         finally:
             self._has_read |= windows.has_read
@@ -308,7 +321,7 @@ class ReplicationRun(Generic[PageT]):
                 self._watch.note_obeyed(range_name)
             if not windows.has_read:
                 # An API that returns nothing does not ask for shorter windows.
-                self.bookmark.most_pages = self._most_pages_before
+                self._set_next(range_name, self._most_pages_of(range_name))
             if density := windows.pages_per_year():
                 self.bookmark.pages_per_year[range_name] = density
 
@@ -327,7 +340,7 @@ class ReplicationRun(Generic[PageT]):
         This range may have to be read again after the next one was begun early. Then
         the same threads read it first, so that no more requests are sent at once.
         """
-        readers, _ = self._bounds()
+        readers, _ = self._bounds(range_name)
         windows = self._windows(range_name, parts)
         for begun in self._ahead.values():
             if not begun.has_stopped:
@@ -358,7 +371,7 @@ class ReplicationRun(Generic[PageT]):
         range_name: str,
         parts: Sequence[Interval],
     ) -> Windows:
-        readers, most_pages = self._bounds()
+        readers, most_pages = self._bounds(range_name)
         return Windows(
             self._step(range_name, parts),
             caps=self.bookmark.caps,
@@ -412,18 +425,19 @@ class ReplicationRun(Generic[PageT]):
             pages_per_year=self.bookmark.pages_per_year.get(range_name, 0),
         )
 
-    def _bounds(self) -> tuple[int, int]:
-        """Return the most windows to read at once, and the most pages of each.
+    def _bounds(self, range_name: str) -> tuple[int, int]:
+        """Return how many windows to read at once, and how many pages each may have.
 
         If the number of requests is limited, all windows that are begun together take
         at most half of it. If earlier runs have ended before they completed a window,
         fewer windows are begun together: what was read of the others is lost if the run
         ends before the oldest one is complete.
         """
+        most_pages = self._most_pages_of(range_name)
         if self.budget is None:
-            return self.readers, self._most_pages
+            return self.readers, most_pages
         half = self.budget // 2
-        most_pages = max(1, min(self._most_pages, half))
+        most_pages = max(1, min(most_pages, half))
         readers = max(1, min(self.readers, most_pages // PAGES))
         most_of_each = half // readers
         return readers, max(1, min(most_pages, most_of_each))
@@ -479,8 +493,24 @@ class ReplicationRun(Generic[PageT]):
         self.has_completed = True
         completed = self.completed.setdefault(range_name, [])
         intervals.add(completed, item.window)
-        self.bookmark.most_pages = self._most_pages_before
+        self._keep_length(range_name)
         self._take_out(range_name, self.bookmark.caps.suspects(range_name))
+
+    def _keep_length(self, range_name: str) -> None:
+        """Let the next run have windows as long as this one, as it has completed one.
+
+        Many short windows cost more requests than a few long ones. So if this run has
+        emitted enough for every reader to complete a window of twice the length, the
+        next one has such windows. They stay shorter than usual until a run completes
+        everything, because one with windows of the usual length needs more requests
+        before it completes the first one.
+        """
+        most = self._most_pages_of(range_name)
+        longer = min(2 * most, MOST_PAGES // 2)
+        readers, _ = self._bounds(range_name)
+        if self._pages[range_name] >= readers * longer:
+            most = max(most, longer)
+        self._set_next(range_name, most)
 
     def _add_hole(
         self,
@@ -547,7 +577,7 @@ class ReplicationRun(Generic[PageT]):
 
     def end(self) -> None:
         """Note that the run has read everything that it was to read."""
-        self.bookmark.most_pages = None
+        self.bookmark.most_pages.clear()
 
     def owed(self) -> int:
         """Return how many seconds of the ranges are still to be read."""

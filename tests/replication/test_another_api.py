@@ -393,7 +393,8 @@ def test_a_range_begins_after_the_last_one(
 ) -> None:
     """With one reader, and in a run that may end before it has read all."""
     library = AskedInOrder([*range(0, 90 * DAY, 600)])
-    state = {"coverage": [{"pages": most_pages}] if most_pages else []}
+    head = {"most_pages": {"came": most_pages}}
+    state = {"coverage": [head] if most_pages else []}
     both = ("came", "lent")
     found = {
         *read(
