@@ -1,5 +1,7 @@
 """What cannot be read is left out, and read by the first run that can."""
 
+from dataclasses import dataclass
+
 import pytest
 
 from tap_leadintent.singer.errors import RunError
@@ -159,6 +161,38 @@ def test_a_hole_whose_first_page_can_be_read_brings_no_older_signal_back() -> No
         failed_run(api, store, "what is missing.*: latest_signal")
         assert store.rows == api.visible()
         api.now += HOUR
+
+
+@dataclass
+class WithBadPages(Api):
+    """Of its broken time, the first page of a query can be read."""
+
+    def respond(self, body: Json) -> tuple[int, Json]:
+        if "after" in body["cursor"]:
+            return super().respond(body)
+        broken = self.broken
+        self.broken = None
+        response = super().respond(body)
+        self.broken = broken
+        return response
+
+
+def test_rows_of_a_hole_are_not_written_again_by_each_run() -> None:
+    """What can be read of it was written when it became a hole."""
+    api = WithBadPages(
+        now=60 * DAY,
+        limit=10,
+        leads=[lead(number, 30 * DAY) for number in range(30)],
+        broken=(30 * DAY, 30 * DAY),
+    )
+    store = Store()
+    written: list[int] = []
+    for _ in range(3):
+        failed_run(api, store, "what is missing")
+        written.append(len(store.of_type("RECORD")))
+        api.now += HOUR
+    assert written[0]
+    assert written[1:] == [0, 0]
 
 
 @pytest.mark.parametrize("killed_after", [None, 1, 3, 30])
