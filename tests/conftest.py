@@ -4,7 +4,8 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,11 @@ def _no_proxy() -> Iterator[None]:
     autouse=True,
     scope="session",
 )
-def _checked_once() -> Iterator[None]:
-    """Check each schema of a catalog once, which takes longer than most runs."""
+def _once() -> Iterator[None]:
+    """Do once what each run in this process would do again, and takes long.
+
+    Each would check the schemas of its catalog, and look for versions on the disk.
+    """
     checked: set[str] = set()
     check = Draft202012Validator.check_schema
 
@@ -83,6 +87,7 @@ def _checked_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         once = staticmethod(check_once)
         patch.setattr(Draft202012Validator, "check_schema", once)
+        patch.setattr(metadata, "version", cache(metadata.version))
         yield
 
 
