@@ -283,13 +283,18 @@ def test_a_record_that_comes_again_unchanged_is_asked_about_once(each: int) -> N
     assert asking == [2, 2]
 
 
-def test_records_without_a_time_that_every_answer_has_are_no_error() -> None:
-    api = UpgradedApi(
+def with_few_timeless() -> UpgradedApi:
+    """Return an API whose every answer has three records without a time."""
+    return UpgradedApi(
         now=UPGRADE,
         leads=[lead(n, n * HOUR) for n in range(41 * 24)],
         stream="monitored_leads",
         timeless=3,
     )
+
+
+def test_records_without_a_time_that_every_answer_has_are_no_error() -> None:
+    api = with_few_timeless()
     store = Store()
     asking = 0
     while api.now < UPGRADE + 7 * DAY:
@@ -370,12 +375,7 @@ def test_the_first_second_of_1970_may_stand_for_no_bound() -> None:
 
 
 def test_records_without_a_time_are_no_error_in_quiet_weeks() -> None:
-    api = UpgradedApi(
-        now=UPGRADE,
-        leads=[lead(n, n * HOUR) for n in range(41 * 24)],
-        stream="monitored_leads",
-        timeless=3,
-    )
+    api = with_few_timeless()
     store = Store()
     # Windows of one run that all hold only these are an error, too.
     config = {**FULL, "lookback_days": 1}

@@ -87,6 +87,18 @@ def is_loaded_within(
     return is_loaded(api, store, config)
 
 
+def shortened(store: Store) -> Json:
+    """Change a state as runs do that end before they complete anything.
+
+    Returns:
+        The entry of it that is about the stream.
+    """
+    head: Json
+    head, *_ = store.state["bookmarks"]["leads"]["coverage"]
+    head["most_pages"] = {"date_found": 1, "latest_signal": 1}
+    return head
+
+
 @pytest.mark.parametrize(
     ("quota", "per_day", "every", "runs"),
     [
@@ -335,9 +347,7 @@ def test_few_requests_are_enough_where_records_are_sparse() -> None:
     )
     store = Store()
     assert run(api, store, TEN)
-    head, *_ = store.state["bookmarks"]["leads"]["coverage"]
-    # As after runs that have ended before they completed anything.
-    head["most_pages"] = {"date_found": 1, "latest_signal": 1}
+    head = shortened(store)
     store.state["bookmarks"]["leads"]["coverage"] = [head]
     config = {**TEN, "concurrency": 1, "max_requests_per_run": 10}
     is_whole = False
@@ -361,8 +371,7 @@ def test_windows_get_longer_again_where_runs_complete_many() -> None:
     )
     store = Store()
     assert is_loaded_within(10**6, api, store, config)
-    head, *_ = store.state["bookmarks"]["leads"]["coverage"]
-    head["most_pages"] = {"date_found": 1, "latest_signal": 1}
+    shortened(store)
     is_whole = False
     for _ in range(20):
         api.now += DAY
