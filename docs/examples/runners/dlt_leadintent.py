@@ -10,11 +10,13 @@ from typing import Any
 import dlt
 
 TYPES = {"array": "json", "boolean": "bool", "number": "double", "object": "json"}
+# Without it, dlt may keep an older version of a row that comes twice in a run.
+SEQUENCE = {"name": "_sdc_sequence", "data_type": "bigint", "dedup_sort": "desc"}
 
 
 def columns_of(schema: dict[str, Any]) -> dict[str, Any]:
     """Return dlt's columns for the properties of a SCHEMA message."""
-    columns = {}
+    columns: dict[str, Any] = {"_sdc_sequence": SEQUENCE}
     for name, column in schema["properties"].items():
         kinds = column["type"]
         kind = kinds if isinstance(kinds, str) else kinds[0]
@@ -42,7 +44,7 @@ def leadintent(config: str, codes: list[int]) -> Iterator[Any]:
             command += ["--state", str(state)]
         hints = {}
         with subprocess.Popen(command, stdout=subprocess.PIPE) as tap:
-            for line in tap.stdout or ():
+            for number, line in enumerate(tap.stdout or ()):
                 message = json.loads(line)
                 if message["type"] == "SCHEMA":
                     hints[message["stream"]] = dlt.mark.make_hints(
@@ -53,7 +55,7 @@ def leadintent(config: str, codes: list[int]) -> Iterator[Any]:
                     )
                 elif message["type"] == "RECORD":
                     hint = hints[message["stream"]]
-                    row = message["record"]
+                    row = {**message["record"], "_sdc_sequence": number}
                     yield dlt.mark.with_hints(row, hint, create_table_variant=True)
                 elif message["type"] == "STATE":
                     kept["state"] = message["value"]

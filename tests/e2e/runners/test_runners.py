@@ -55,6 +55,16 @@ query = f"SELECT to_json(t)::VARCHAR FROM leadintent_dataset.{table} t"
 for (row,) in duckdb.connect(file, read_only=True).execute(query).fetchall():
     print(row)
 """
+TWO_VERSIONS = """\
+#!/usr/bin/env python3
+import json
+def leads(kind, **values):
+    print(json.dumps({"type": kind, "stream": "leads", **values}))
+columns = {"id": {"type": "string"}, "version": {"type": "string"}}
+leads("SCHEMA", key_properties=["id"], schema={"properties": columns})
+for id, version in ("a", "1"), ("b", "1"), ("a", "2"):
+    leads("RECORD", record={"id": id, "version": version})
+"""
 
 
 def made(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
@@ -241,11 +251,11 @@ def test_supervisord(
 
 
 def in_utc(row: dict[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of dlt's as `expected_rows` has it, without dlt's own columns."""
+    """Return a row of dlt's as `expected_rows` has it, without those of a load."""
     values = {}
     for name, value in row.items():
         # The end of a request's interval is no value of a record.
-        if name.startswith("_dlt_") or name == "window_end":
+        if name.startswith(("_dlt_", "_sdc_")) or name == "window_end":
             continue
         is_time = isinstance(columns.get(name), datetime) and value is not None
         values[name] = datetime.fromisoformat(value) if is_time else value
@@ -304,6 +314,34 @@ def test_dlt(
         for row in printed:
             identity = row.get("record_key") or row["id"]
             assert in_utc(row, key) == expected[identity]
+
+
+def test_dlt_keeps_the_last_version_of_a_key(
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    programs = made(tmp_path_factory, "dlt")
+    tap = tmp_path / "tap-leadintent"
+    tap.write_text(TWO_VERSIONS, encoding="utf-8")
+    tap.chmod(0o700)
+    (tmp_path / "print_table.py").write_text(PRINT_TABLE, encoding="utf-8")
+    subprocess.run(  # noqa: S603
+        [programs / "python", EXAMPLES / "runners/dlt_leadintent.py"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "DLT_DATA_DIR": str(tmp_path / "data"),
+            "PATH": os.pathsep.join([str(tmp_path), os.environ["PATH"]]),
+            "RUNTIME__DLTHUB_TELEMETRY": "false",
+        },
+        check=True,
+        timeout=5 * TIMEOUT,
+    )
+    print_table = (tmp_path / "print_table.py", tmp_path / "leadintent.duckdb")
+    versions = {}
+    for row in printed_by(programs, *print_table, "leads"):
+        versions[row["id"]] = row["version"]
+    assert versions == {"a": "2", "b": "1"}
 
 
 @contextmanager
