@@ -9,7 +9,13 @@ from typing import Any
 
 import dlt
 
-TYPES = {"array": "json", "boolean": "bool", "number": "double", "object": "json"}
+TYPES = {
+    "array": "json",
+    "boolean": "bool",
+    "integer": "bigint",
+    "number": "double",
+    "object": "json",
+}
 # Without it, dlt may keep an older version of a row that comes twice in a run.
 SEQUENCE = {"name": "_sdc_sequence", "data_type": "bigint", "dedup_sort": "desc"}
 
