@@ -199,8 +199,10 @@ class Windows:
             front = self.ledger.front
             if not front or front.state is State.FATAL or self.error:
                 return None
-            if self._most_pages < MOST_PAGES and front.state is State.DOUBTFUL:
-                # The run may end before it can emit what it would read meanwhile.
+            may_end_early = self._most_pages < MOST_PAGES
+            is_at_risk = may_end_early and front.state is State.DOUBTFUL
+            if is_at_risk or self.ledger.oldest(State.FATAL):
+                # What newer windows return may never be emitted.
                 is_full = True
             windows = [front] if is_full else list(self.ledger)
             self.ledger.close_questions()

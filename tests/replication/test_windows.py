@@ -285,6 +285,32 @@ def test_a_run_that_may_end_early_first_compares_the_front() -> None:
     assert windows.next() is None
 
 
+def test_nothing_newer_is_begun_once_a_window_has_ended_the_run() -> None:
+    step = Step(
+        range_name="x",
+        intervals=[(0, YEAR)],
+        is_first_load=True,
+    )
+    windows = Windows(
+        step,
+        caps=Caps(PAGE),
+        widest=30 * DAY,
+        readers=4,
+        now=YEAR,
+    )
+    front, *_, failed = [*islice(iter(windows.next, None), 4)]
+    windows.note_failure(failed, OSError())
+    assert windows.next() is None
+    more = Page(
+        records=PAGE,
+        has_more=True,
+        fingerprint=1,
+    )
+    windows.note_page(front, more, PAGE)
+    assert windows.next() is front
+    assert windows.next() is None
+
+
 def test_what_has_arrived_of_the_front_shows_how_dense_records_are() -> None:
     """So a run that is ended leaves to the next one what it has learned."""
     step = Step(
