@@ -189,5 +189,4 @@ def play(  # noqa: PLR0913 - what a run depends on
         for item in replication.read(name):
             if item.is_last:
                 replication.commit(name, item)
-    replication.end()
     return Cost(len(history.pages), sum(page.records for page in history.pages))

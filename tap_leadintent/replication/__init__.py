@@ -57,7 +57,6 @@ A run reads it by the range `came`, and returns the next state:
     ...                 print(item.page.letters)
     ...             if item.is_last:
     ...                 run.commit(range_name, item)
-    ...     run.end()
     ...     return bookmark.to_state()
     >>> state = read([], now=600)
     [500]

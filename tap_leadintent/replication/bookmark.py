@@ -73,8 +73,8 @@ class Bookmark:
     """What could not be read."""
 
     most_pages: dict[str, int] = field(default_factory=dict)
-    """For each range of which runs have ended before they completed a window, the most
-    pages of one."""
+    """For each range of which runs have ended before they completed enough, the most
+    pages of a window."""
 
     pages_per_year: dict[str, int] = field(default_factory=dict)
     """For each range, how many pages per year there were where the last run ended. A

@@ -58,9 +58,9 @@ class ReplicationRun(Generic[PageT]):
     """What one run reads of one stream by its time ranges.
 
     Call `begin`; then iterate over `read` for each range of `passes` in turn, write the
-    rows of each page, and call `commit` after the last page of a window; then call
-    `end`. In between, the bookmark always says what has been read and written. The
-    docstring of the folder has an example.
+    rows of each page, and call `commit` after the last page of a window. In between,
+    the bookmark always says what has been read and written. The docstring of the folder
+    has an example.
     """
 
     api: Api[PageT]
@@ -174,16 +174,16 @@ class ReplicationRun(Generic[PageT]):
 
     @property
     def has_short_windows(self) -> bool:
-        """Whether runs before have ended before they completed a window of a range."""
+        """Whether runs before have ended before they completed enough of a range."""
         return bool(self._most_pages)
 
     def _most_pages_of(self, range_name: str) -> int:
         return self._most_pages.get(range_name, MOST_PAGES)
 
     def _shorten_next(self, range_name: str) -> None:
-        """Let the next run have shorter windows, until a window is completed.
+        """Let the next run have shorter windows, until enough is completed.
 
-        If the run is ended before that, the next one completes one of them. Each range
+        If the run is ended before that, the next one completes more of them. Each range
         counts for itself: what was completed of another range, such as the last hour,
         is no progress here.
         """
@@ -274,6 +274,7 @@ class ReplicationRun(Generic[PageT]):
                 del parts[1:]
             yield from self._read(range_name, parts)
             reached = parts[-1][1]
+        self.bookmark.most_pages.pop(range_name, None)
         self._tried.add(range_name)
         self._leave_newest(range_name)
         self._raise_if_ignored(range_name)
@@ -314,6 +315,9 @@ class ReplicationRun(Generic[PageT]):
                     )
                     if item.page is not None:
                         self._pages[range_name] += 1
+                    if item.is_last:
+                        # A run that is killed says nothing at its end.
+                        self._note_density(range_name, windows)
                     yield item
         finally:
             self._has_read |= windows.has_read
@@ -322,8 +326,12 @@ class ReplicationRun(Generic[PageT]):
             if not windows.has_read:
                 # An API that returns nothing does not ask for shorter windows.
                 self._set_next(range_name, self._most_pages_of(range_name))
-            if density := windows.pages_per_year():
-                self.bookmark.pages_per_year[range_name] = density
+            self._note_density(range_name, windows)
+
+    def _note_density(self, range_name: str, windows: Windows) -> None:
+        """Keep how dense records are where the run has come to, if it knows that."""
+        if density := windows.pages_per_year():
+            self.bookmark.pages_per_year[range_name] = density
 
     def _reader(
         self,
@@ -429,16 +437,19 @@ class ReplicationRun(Generic[PageT]):
         """Return how many windows to read at once, and how many pages each may have.
 
         If the number of requests is limited, all windows that are begun together take
-        at most half of it. If earlier runs have ended before they completed a window,
-        fewer windows are begun together: what was read of the others is lost if the run
-        ends before the oldest one is complete.
+        at most half of it. If earlier runs have ended too early, fewer windows are
+        begun together: what was read of the others is lost if the run ends before the
+        oldest one is complete.
         """
         most_pages = self._most_pages_of(range_name)
+        readers = self.readers
+        if most_pages < MOST_PAGES:
+            readers = min(readers, most_pages)
         if self.budget is None:
-            return self.readers, most_pages
+            return readers, most_pages
         half = self.budget // 2
         most_pages = max(1, min(most_pages, half))
-        readers = max(1, min(self.readers, most_pages // PAGES))
+        readers = max(1, min(readers, most_pages // PAGES))
         most_of_each = half // readers
         return readers, max(1, min(most_pages, most_of_each))
 
@@ -493,24 +504,27 @@ class ReplicationRun(Generic[PageT]):
         self.has_completed = True
         completed = self.completed.setdefault(range_name, [])
         intervals.add(completed, item.window)
-        self._keep_length(range_name)
+        self._adapt_next(range_name)
         self._take_out(range_name, self.bookmark.caps.suspects(range_name))
 
-    def _keep_length(self, range_name: str) -> None:
-        """Let the next run have windows as long as this one, as it has completed one.
+    def _adapt_next(self, range_name: str) -> None:
+        """Choose the length of the next run's windows, as a window is completed.
 
-        Many short windows cost more requests than a few long ones. So if this run has
-        emitted enough for every reader to complete a window of twice the length, the
-        next one has such windows. They stay shorter than usual until a run completes
-        everything, because one with windows of the usual length needs more requests
-        before it completes the first one.
+        If the run is ended now, what it has read of other windows is lost. So they stay
+        shorter until every reader could have completed one. Many short windows cost
+        more requests than a few long ones, so they get longer again if every reader
+        could have completed one of twice the length. They stay shorter than usual until
+        a run completes the range, because one with windows of the usual length needs
+        more requests before it completes the first one.
         """
-        most = self._most_pages_of(range_name)
+        readers, most = self._bounds(range_name)
+        pages = self._pages[range_name]
         longer = min(2 * most, MOST_PAGES // 2)
-        readers, _ = self._bounds(range_name)
-        if self._pages[range_name] >= readers * longer:
-            most = max(most, longer)
-        self._set_next(range_name, most)
+        current = self._most_pages_of(range_name)
+        if pages >= readers * longer:
+            self._set_next(range_name, max(current, longer))
+        elif pages >= readers * min(PAGES, most / 2):
+            self._set_next(range_name, current)
 
     def _add_hole(
         self,
@@ -574,10 +588,6 @@ class ReplicationRun(Generic[PageT]):
         for interval in self.completed.get(range_name, []):
             parts += intervals.overlap(covered, interval)
         return parts[-1] if parts else None
-
-    def end(self) -> None:
-        """Note that the run has read everything that it was to read."""
-        self.bookmark.most_pages.clear()
 
     def owed(self) -> int:
         """Return how many seconds of the ranges are still to be read."""

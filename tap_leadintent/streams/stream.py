@@ -324,7 +324,6 @@ class LeadIntentStream(RunStream):
                 number = f"{names.index(name) + 1} of {len(names)}"
                 progress = self._begin_pass(name, number)
                 yield from self._pages_of(name, progress)
-        self.replication.end()
         self.has_read_all = True
         self.checkpoint()
 

@@ -3,7 +3,7 @@
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from os import urandom
@@ -192,7 +192,6 @@ def read(  # noqa: PLR0913 - the bounds of a run
                     yield from item.page.books
                 if item.is_last:
                     replication.commit(name, item)
-    replication.end()
     save()
 
 
@@ -408,6 +407,76 @@ def test_a_range_begins_after_the_last_one(
     }
     assert found == {*library.books}
     assert library.asked == sorted(library.asked)
+
+
+@dataclass
+class Ending(Library):
+    """It fails for good after so many requests by one of its times."""
+
+    by: str = "came"
+    left: int = 0
+
+    def get(self, url: str) -> bytes:
+        """Respond, or fail."""
+        fields = dict(parse_qsl(url.partition("?")[2]))
+        if fields["by"] == self.by:
+            if not self.left:
+                raise LookupError(url)
+            self.left -= 1
+        return super().get(url)
+
+
+@pytest.mark.parametrize(
+    ("by", "requests", "before", "after"),
+    [
+        pytest.param("came", 3, {}, {"came": 13}, id="nothing is completed"),
+        pytest.param("came", 3, {"came": 13}, {"came": 6}, id="nothing again"),
+        pytest.param("came", 0, {"came": 1}, {"came": 1}, id="nothing is read"),
+        pytest.param("came", 1, {"came": 1}, {"came": 1}, id="at least a page"),
+        pytest.param("came", 2, {"came": 1}, {"came": 1}, id="one is completed"),
+        pytest.param("came", 3, {"came": 1}, {"came": 2}, id="some are completed"),
+        pytest.param("came", 60, {"came": 10}, {"came": 13}, id="many"),
+        pytest.param("came", 90, {"came": 20}, {"came": 20}, id="long ones"),
+        pytest.param("came", 90, {}, {}, id="usual ones"),
+        pytest.param("came", 3, {"lent": 6}, {"came": 13, "lent": 6}, id="one range"),
+        pytest.param("lent", 3, {"lent": 13}, {"lent": 6}, id="the other range"),
+        pytest.param("lent", 0, {}, {}, id="nothing is read of the other"),
+        pytest.param("lent", 10**6, {"came": 1, "lent": 6}, {}, id="all is read"),
+    ],
+)
+def test_how_many_pages_a_window_of_the_next_run_may_have(
+    by: str,
+    requests: int,
+    before: dict[str, int],
+    after: dict[str, int],
+) -> None:
+    """Short ones are for a range of which a run has completed nothing."""
+    library = Ending(
+        [*range(0, 90 * DAY, 600)],
+        by=by,
+        left=requests,
+    )
+    density = {"came": 1_051, "lent": 1_051}
+    head = {"pages_per_year": density}
+    if before:
+        head["most_pages"] = before
+    state: State = {"coverage": [head]}
+    with suppress(LookupError):
+        list(read(library, state, 90 * DAY, ("came", "lent"), readers=1))
+    assert state["coverage"][0].get("most_pages", {}) == after
+
+
+def test_windows_grow_only_if_every_reader_can_complete_a_longer_one() -> None:
+    """One reader has read enough for it, but four need more."""
+    library = Ending(
+        [*range(0, 90 * DAY, 600)],
+        left=40,
+    )
+    head = {"most_pages": {"came": 6}, "pages_per_year": {"came": 1_051}}
+    state: State = {"coverage": [head]}
+    with suppress(LookupError):
+        list(read(library, state, 90 * DAY, readers=4))
+    assert state["coverage"][0]["most_pages"]["came"] <= 6
 
 
 def test_a_range_that_fails_keeps_nothing_of_the_last_one_back() -> None:
