@@ -266,6 +266,8 @@ class Windows:
         if self._search.is_untried(unread.seconds):
             density = density or _NEARLY_NOTHING
         if density:
+            # Otherwise a window that was cut could be planned again as it was.
+            density = max(density, unread.least_density)
             self._plan_ordinary(unread, density)
         else:
             self._probe_where_nothing_was_found()

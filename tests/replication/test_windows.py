@@ -400,6 +400,36 @@ def test_nothing_more_is_requested_of_a_range_that_is_ignored() -> None:
 @given(
     CLUSTERS,
     st.integers(1, 32),
+    st.integers(1, MOST_PAGES - 1),
+    st.integers(1, 10**10),
+)
+@example(
+    [(2, 1, 3000)],
+    1,
+    13,
+    2 * YEAR,
+)
+def test_short_windows_end_whatever_was_expected(
+    clusters: list[tuple[int, int, int]],
+    readers: int,
+    most_pages: int,
+    pages_per_year: int,
+) -> None:
+    one = read(
+        clustered(clusters),
+        0,
+        YEAR,
+        readers,
+        most_pages=most_pages,
+        pages_per_year=pages_per_year,
+    )
+    edges = [window.start for window in one.windows] + [YEAR]
+    assert [window.end for window in one.windows] == edges[1:]
+
+
+@given(
+    CLUSTERS,
+    st.integers(1, 32),
     st.one_of(
         st.none(),
         st.integers(DAY, 90 * DAY),

@@ -18,7 +18,7 @@ from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.ledger import Question, State, Window
 from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.reader import MOST_PARTS
-from tap_leadintent.replication.windows import Windows
+from tap_leadintent.replication.windows import MOST_PAGES, Windows
 from tap_leadintent.sandbox.histories import SHAPES as SANDBOX_SHAPES
 
 DAY = 86400
@@ -207,12 +207,13 @@ def read(
 ) -> Played:
     """Read an interval of a history with readers that take a round for a page.
 
-    Options are `server`, `caps`, `widest` and `quiet`.
+    Options are `server`, `caps`, `widest`, `quiet`, `most_pages` and `pages_per_year`.
     """
     step = Step(
         range_name="x",
         intervals=[(start, end)],
         is_first_load=not options.get("quiet", False),
+        pages_per_year=options.get("pages_per_year", 0),
     )
     return _Play(
         history=history,
@@ -220,6 +221,7 @@ def read(
         server=options.get("server", Server()),
         caps=options.get("caps") or Caps(PAGE),
         widest=options.get("widest") or end - start,
+        most_pages=options.get("most_pages", MOST_PAGES),
     ).read(step)
 
 
@@ -232,6 +234,7 @@ class _Play:
     server: Server
     caps: Caps
     widest: int
+    most_pages: int
     played: Played = field(default_factory=Played)
     requests: list[tuple[int, int, Window]] = field(default_factory=list)
     """The rounds in which pages arrive, in the order of arrival."""
@@ -244,6 +247,7 @@ class _Play:
             readers=min(self.readers, MOST_PARTS),
             widest=self.widest,
             now=step.intervals[-1][1],
+            most_pages=self.most_pages,
         )
         most = 30 * len(self.history.times) / self.server.served + 3000
         while True:
