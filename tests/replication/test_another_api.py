@@ -435,6 +435,8 @@ class Ending(Library):
         pytest.param("came", 1, {"came": 1}, {"came": 1}, id="at least a page"),
         pytest.param("came", 2, {"came": 1}, {"came": 1}, id="one is completed"),
         pytest.param("came", 3, {"came": 1}, {"came": 2}, id="some are completed"),
+        pytest.param("came", 3, {"came": 6}, {"came": 6}, id="one has half of it"),
+        pytest.param("came", 9, {"came": 20}, {"came": 20}, id="one holds eight pages"),
         pytest.param("came", 60, {"came": 10}, {"came": 13}, id="many"),
         pytest.param("came", 90, {"came": 20}, {"came": 20}, id="long ones"),
         pytest.param("came", 90, {}, {}, id="usual ones"),
@@ -477,6 +479,47 @@ def test_windows_grow_only_if_every_reader_can_complete_a_longer_one() -> None:
     with suppress(LookupError):
         list(read(library, state, 90 * DAY, readers=4))
     assert state["coverage"][0]["most_pages"]["came"] <= 6
+
+
+@pytest.mark.parametrize(
+    ("requests", "before", "after"),
+    [
+        pytest.param(5, 1, 2, id="there is one reader"),
+        pytest.param(11, 6, 3, id="there are four readers"),
+    ],
+)
+def test_there_are_no_more_readers_than_pages_of_a_short_window(
+    requests: int,
+    before: int,
+    after: int,
+) -> None:
+    """Each of them must be able to complete a window."""
+    library = Ending(
+        [*range(0, 90 * DAY, 600)],
+        left=requests,
+    )
+    head = {"most_pages": {"came": before}, "pages_per_year": {"came": 1_051}}
+    state: State = {"coverage": [head]}
+    with suppress(LookupError):
+        list(read(library, state, 90 * DAY, readers=4))
+    assert state["coverage"][0]["most_pages"]["came"] == after
+
+
+def test_a_run_that_is_killed_has_kept_how_dense_records_are() -> None:
+    bookmarks: list[Bookmark] = []
+    books = read(
+        Library([*range(0, 90 * DAY, 600)]),
+        {},
+        90 * DAY,
+        readers=1,
+        bookmarks=bookmarks,
+    )
+    with closing(books):  # type: ignore[type-var]
+        next(books)
+        (bookmark,) = bookmarks
+        while not bookmark.coverage:
+            next(books)
+        assert bookmark.pages_per_year["came"] > 0
 
 
 def test_a_range_that_fails_keeps_nothing_of_the_last_one_back() -> None:
