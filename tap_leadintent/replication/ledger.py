@@ -194,6 +194,14 @@ class Ledger:
         """Return the oldest window in a state; None if no window is in it."""
         return next(self.of(state), None)
 
+    def before(self, state: State) -> Sequence[Window]:
+        """Return the windows before the oldest one in a state, or all of them."""
+        windows = self._windows
+        for number, window in enumerate(windows):
+            if window.state is state:
+                return windows[:number]
+        return [*windows]
+
     def cut(
         self,
         window: Window,

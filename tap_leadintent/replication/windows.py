@@ -199,12 +199,7 @@ class Windows:
             front = self.ledger.front
             if not front or front.state is State.FATAL or self.error:
                 return None
-            may_end_early = self._most_pages < MOST_PAGES
-            is_at_risk = may_end_early and front.state is State.DOUBTFUL
-            if is_at_risk or self.ledger.oldest(State.FATAL):
-                # What newer windows return may never be emitted.
-                is_full = True
-            windows = [front] if is_full else list(self.ledger)
+            windows = [front] if is_full else self._to_read()
             self.ledger.close_questions()
             ready = self._first_ready(windows)
             # The pages of a list are emitted as they arrive, so room is made anyway.
@@ -216,14 +211,27 @@ class Windows:
                 return ready
             doubtful = self._to_compare(windows)
             # The oldest window is needed before anything else can be emitted.
-            if doubtful is front:
-                self._compare(front)
-            elif self._plan(is_full=is_full):
+            if doubtful and doubtful is windows[0]:
+                self._compare(doubtful)
+            elif self._plan(windows, is_full=is_full):
                 continue
             elif doubtful:
                 self._compare(doubtful)
             else:
                 return None
+
+    def _to_read(self) -> Sequence[Window]:
+        """Return the windows of which something may be requested now, oldest first.
+
+        What others return may never be emitted.
+        """
+        if self._most_pages < MOST_PAGES:
+            oldest = self.ledger.front
+            if oldest and oldest.state is State.DOUBTFUL:
+                # The run may end before it is known whether that one is complete.
+                return [oldest]
+        # The run ends with an error there.
+        return self.ledger.before(State.FATAL)
 
     def _first_ready(self, windows: Sequence[Window]) -> Window | None:
         """Return what is requested first of these windows and of the questions."""
@@ -245,15 +253,23 @@ class Windows:
                 doubtful = window
         return doubtful
 
-    def _plan(self, *, is_full: bool) -> bool:
-        """Choose what becomes ready of what is unread; return whether anything does."""
+    def _plan(
+        self,
+        windows: Sequence[Window],
+        *,
+        is_full: bool,
+    ) -> bool:
+        """Choose what becomes ready of what is unread; return whether anything does.
+
+        Args:
+            windows: The windows that may be read.
+            is_full: Whether only the oldest window is read on.
+        """
         unread = self.ledger.oldest(State.UNREAD)
-        if not unread:
+        if not unread or unread not in windows:
             return False
         density = self._density.before(unread.start)
         if is_full:
-            if unread is not self.ledger.front:
-                return False
             density = max(density, unread.least_density, _NEARLY_NOTHING)
             self._plan_ordinary(unread, density)
             return True

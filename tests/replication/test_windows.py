@@ -311,6 +311,36 @@ def test_nothing_newer_is_begun_once_a_window_has_ended_the_run() -> None:
     assert windows.next() is None
 
 
+def test_all_readers_read_what_is_older_than_what_has_ended_the_run() -> None:
+    """It will be emitted, and there may be much of it."""
+    step = Step(
+        range_name="x",
+        intervals=[(0, YEAR)],
+        is_first_load=True,
+    )
+    windows = Windows(
+        step,
+        caps=Caps(PAGE),
+        widest=30 * DAY,
+        readers=8,
+        now=YEAR,
+    )
+    *samples, newest = [*islice(iter(windows.next, None), 8)]
+    for number, sample in enumerate(samples):
+        few = Page(
+            records=PAGE // 3,
+            has_more=False,
+            fingerprint=number,
+        )
+        windows.note_page(sample, few, few.records)
+        sample.state = State.READ
+    windows.note_failure(newest, OSError())
+    older = [*islice(iter(windows.next, None), 8)]
+    assert len(older) == 8
+    for window in older:
+        assert window.end <= newest.start
+
+
 def test_what_has_arrived_of_the_front_shows_how_dense_records_are() -> None:
     """So a run that is ended leaves to the next one what it has learned."""
     step = Step(
