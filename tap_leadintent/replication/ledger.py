@@ -194,6 +194,13 @@ class Ledger:
         """Return the oldest window in a state; None if no window is in it."""
         return next(self.of(state), None)
 
+    @property
+    def oldest_undecided(self) -> Window | None:
+        """The oldest window that is neither read nor left; None if all are."""
+        decided = {State.READ, State.LEFT}
+        undecided = (each for each in self._windows if each.state not in decided)
+        return next(undecided, None)
+
     def before(self, state: State) -> Sequence[Window]:
         """Return the windows before the oldest one in a state, or all of them."""
         windows = self._windows

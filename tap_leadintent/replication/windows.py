@@ -226,7 +226,7 @@ class Windows:
         What others return may never be emitted.
         """
         if self._most_pages < MOST_PAGES:
-            oldest = self.ledger.front
+            oldest = self.ledger.oldest_undecided
             if oldest and oldest.state is State.DOUBTFUL:
                 # The run may end before it is known whether that one is complete.
                 return [oldest]

@@ -341,6 +341,38 @@ def test_all_readers_read_what_is_older_than_what_has_ended_the_run() -> None:
         assert window.end <= newest.start
 
 
+def test_a_run_that_may_end_early_compares_although_older_pages_wait() -> None:
+    """A slow loader takes them later, and the requests are used up meanwhile."""
+    step = Step(
+        range_name="x",
+        intervals=[(0, YEAR)],
+        pages_per_year=365,
+    )
+    windows = Windows(
+        step,
+        caps=Caps(PAGE),
+        widest=30 * DAY,
+        readers=1,
+        now=YEAR,
+        most_pages=MOST_PAGES // 2,
+    )
+    waiting = windows.next()
+    assert waiting
+    waiting.state = State.READ
+    doubtful = windows.next()
+    assert doubtful
+    whole = Page(
+        records=PAGE,
+        has_more=False,
+        fingerprint=1,
+    )
+    windows.note_page(doubtful, whole, PAGE)
+    assert doubtful.state is State.DOUBTFUL
+    assert isinstance(question := windows.next(), Question)
+    assert question.about is doubtful
+    assert windows.next() is None
+
+
 def test_what_has_arrived_of_the_front_shows_how_dense_records_are() -> None:
     """So a run that is ended leaves to the next one what it has learned."""
     step = Step(
