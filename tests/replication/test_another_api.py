@@ -442,6 +442,7 @@ class Ending(Library):
         pytest.param("came", 90, {}, {}, id="usual ones"),
         pytest.param("came", 3, {"lent": 6}, {"came": 13, "lent": 6}, id="one range"),
         pytest.param("lent", 3, {"lent": 13}, {"lent": 6}, id="the other range"),
+        pytest.param("lent", 12, {"lent": 6}, {"lent": 6}, id="each counts for itself"),
         pytest.param("lent", 0, {}, {}, id="nothing is read of the other"),
         pytest.param("lent", 10**6, {"came": 1, "lent": 6}, {}, id="all is read"),
     ],
@@ -503,6 +504,19 @@ def test_there_are_no_more_readers_than_pages_of_a_short_window(
     with suppress(LookupError):
         list(read(library, state, 90 * DAY, readers=4))
     assert state["coverage"][0]["most_pages"]["came"] == after
+
+
+def test_a_budget_shortens_the_windows_of_its_run_alone() -> None:
+    """A run that completes one of them need not be shortened further."""
+    library = Ending(
+        [*range(0, 90 * DAY, 600)],
+        left=6,
+    )
+    head = {"most_pages": {"came": 13}, "pages_per_year": {"came": 1_051}}
+    state: State = {"coverage": [head]}
+    with suppress(LookupError):
+        list(read(library, state, 90 * DAY, readers=1, budget=20))
+    assert state["coverage"][0]["most_pages"]["came"] == 13
 
 
 def test_a_run_that_is_killed_has_kept_how_dense_records_are() -> None:
