@@ -357,7 +357,7 @@ class ReplicationRun(Generic[PageT]):
         reader = Reader(
             api=self.api,
             steps=[windows],
-            at_once=lambda: min(readers, self.at_once()),
+            at_once=lambda: min(self._readers(range_name), self.at_once()),
         )
         names = self.scope.ranges_to_read
         number = names.index(range_name)
@@ -452,6 +452,17 @@ class ReplicationRun(Generic[PageT]):
         readers = max(1, min(readers, most_pages // PAGES))
         most_of_each = half // readers
         return readers, max(1, min(most_pages, most_of_each))
+
+    def _readers(self, range_name: str) -> int:
+        """Return how many windows to read at once now.
+
+        The more has been emitted, the more may be lost if the run ends early.
+        """
+        readers, most_pages = self._bounds(range_name)
+        if self.budget is not None:
+            return readers
+        emitted = self._pages[range_name] // most_pages
+        return max(readers, min(self.readers, emitted))
 
     def _take_out_later(
         self,

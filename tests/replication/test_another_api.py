@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from os import urandom
-from threading import Event, Lock
+from threading import Barrier, Event, Lock
 from time import sleep
 from urllib.parse import parse_qsl, urlencode
 
@@ -407,6 +407,28 @@ def test_a_range_begins_after_the_last_one(
     }
     assert found == {*library.books}
     assert library.asked == sorted(library.asked)
+
+
+@dataclass
+class Meeting(Library):
+    """Eight of its responses come only if they are asked for at once."""
+
+    number: Iterator[int] = field(default_factory=count)
+    barrier: Barrier = field(default_factory=lambda: Barrier(8, timeout=60))
+
+    def get(self, url: str) -> bytes:
+        """Respond."""
+        if 100 <= next(self.number) < 108:
+            self.barrier.wait()
+        return super().get(url)
+
+
+def test_short_windows_are_read_by_more_readers_as_more_is_safe() -> None:
+    """Early ends do not slow down a run that is not ended early."""
+    library = Meeting([*range(0, 90 * DAY, 600)])
+    head = {"most_pages": {"came": 1}, "pages_per_year": {"came": 1_051}}
+    run = read(library, {"coverage": [head]}, 90 * DAY, readers=8)
+    assert {*run} == {*library.books}
 
 
 @dataclass
