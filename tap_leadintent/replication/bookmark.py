@@ -13,7 +13,7 @@ is not to be read again.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import msgspec
 
@@ -33,6 +33,9 @@ RawEntry = dict[str, Any]
 
 _PLACE = ("source", "filters", "environment", "schema")
 """What may be known of a place."""
+
+
+_AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class _Interval(msgspec.Struct):
@@ -73,8 +76,8 @@ class Bookmark:
     """What could not be read."""
 
     most_pages: dict[str, int] = field(default_factory=dict)
-    """For each range of which runs have ended before they completed enough, the most
-    pages of a window."""
+    """The most pages of a window, for each range that needs short ones because runs
+    have ended before they completed enough of it."""
 
     pages_per_year: dict[str, int] = field(default_factory=dict)
     """For each range, how many pages per year there were where the last run ended. A
@@ -160,7 +163,7 @@ class Bookmark:
             self.planned = parse_instant(planned)
         if "most_pages" in first:
             most_pages = first["most_pages"]
-            self.most_pages = msgspec.convert(most_pages, dict[str, int])
+            self.most_pages = msgspec.convert(most_pages, dict[str, _AtLeastOne])
         if "pages_per_year" in first:
             density = first["pages_per_year"]
             self.pages_per_year = msgspec.convert(density, dict[str, int])

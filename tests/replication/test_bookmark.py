@@ -302,6 +302,7 @@ def test_an_earlier_list_without_a_source_belongs_to_any_place() -> None:
         ([{"planned": 5}], "str"),
         ([{"planned": "x"}], "x"),
         ([{"most_pages": {"x": "many"}}], "int"),
+        ([{"most_pages": {"x": 0}}], "int"),
         ([{"seen": []}], "object"),
         ([{"seen": {"date_found": 5}}], "str"),
         ([{"seen": {"date_found": f"x 5 {INSTANTS}"}}], "x"),
