@@ -71,9 +71,9 @@ def _no_proxy() -> Iterator[None]:
     scope="session",
 )
 def _once() -> Iterator[None]:
-    """Do once what each run in this process would do again, and takes long.
+    """Do once what takes long, and what each run in this process would do again.
 
-    Each would check the schemas of its catalog, and look for versions on the disk.
+    A run checks the schemas of its catalog, and looks for versions on the disk.
     """
     checked: set[str] = set()
     check = Draft202012Validator.check_schema

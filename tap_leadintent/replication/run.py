@@ -316,7 +316,8 @@ class ReplicationRun(Generic[PageT]):
                     if item.page is not None:
                         self._pages[range_name] += 1
                     if item.is_last:
-                        # A run that is killed says nothing at its end.
+                        # A run that is killed says nothing at its end. Readers may
+                        # change the windows meanwhile, as this is an estimate.
                         self._note_density(range_name, windows)
                     yield item
         finally:
@@ -357,7 +358,7 @@ class ReplicationRun(Generic[PageT]):
         reader = Reader(
             api=self.api,
             steps=[windows],
-            at_once=lambda: min(self._readers(range_name), self.at_once()),
+            at_once=lambda: min(self._readers_now(range_name), self.at_once()),
         )
         names = self.scope.ranges_to_read
         number = names.index(range_name)
@@ -442,21 +443,21 @@ class ReplicationRun(Generic[PageT]):
         oldest one is complete.
         """
         most_pages = self._most_pages_of(range_name)
-        readers = self.readers
-        if most_pages < MOST_PAGES:
-            readers = min(readers, most_pages)
         if self.budget is None:
+            is_short = most_pages < MOST_PAGES
+            readers = min(self.readers, most_pages) if is_short else self.readers
             return readers, most_pages
         half = self.budget // 2
         most_pages = max(1, min(most_pages, half))
-        readers = max(1, min(readers, most_pages // PAGES))
+        readers = max(1, min(self.readers, most_pages // PAGES))
         most_of_each = half // readers
         return readers, max(1, min(most_pages, most_of_each))
 
-    def _readers(self, range_name: str) -> int:
+    def _readers_now(self, range_name: str) -> int:
         """Return how many windows to read at once now.
 
-        The more has been emitted, the more may be lost if the run ends early.
+        Short windows are read by more readers when the run has emitted so much that
+        they could not lose more than that if it ended early.
         """
         readers, most_pages = self._bounds(range_name)
         if self.budget is not None:
@@ -519,14 +520,14 @@ class ReplicationRun(Generic[PageT]):
         self._take_out(range_name, self.bookmark.caps.suspects(range_name))
 
     def _adapt_next(self, range_name: str) -> None:
-        """Choose the length of the next run's windows, as a window is completed.
+        """Choose how long the next run's windows are, when a window is completed.
 
-        If the run is ended now, what it has read of other windows is lost. So they stay
-        shorter until every reader could have completed one. Many short windows cost
-        more requests than a few long ones, so they get longer again if every reader
-        could have completed one of twice the length. They stay shorter than usual until
-        a run completes the range, because one with windows of the usual length needs
-        more requests before it completes the first one.
+        If this run ended now, what it has read of other windows would be lost. So the
+        next run's windows are half as long until this run has emitted enough for every
+        reader to complete one. They are twice as long if it has emitted enough for
+        that, because many short windows cost more requests than a few long ones. They
+        become as long as usual only when a run has completed the range: a run with
+        usual windows needs more requests before it completes the first one.
         """
         readers, most = self._bounds(range_name)
         pages = self._pages[range_name]

@@ -265,8 +265,9 @@ class Windows:
             windows: The windows that may be read.
             is_full: Whether only the oldest window is read on.
         """
-        unread = self.ledger.oldest(State.UNREAD)
-        if not unread or unread not in windows:
+        all_unread = (each for each in windows if each.state is State.UNREAD)
+        unread = next(all_unread, None)
+        if not unread:
             return False
         density = self._density.before(unread.start)
         if is_full:
