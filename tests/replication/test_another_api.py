@@ -9,6 +9,7 @@ from itertools import count
 from os import urandom
 from threading import Barrier, Event, Lock
 from time import sleep
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -448,6 +449,33 @@ class Ending(Library):
         return super().get(url)
 
 
+def most_pages_after(
+    library: Library,
+    before: dict[str, int],
+    ranges: Sequence[str] = ("came",),
+    **how: Any,
+) -> dict[str, int]:
+    """Run once, also if the run ends early.
+
+    Args:
+        library: The API.
+        before: The most pages of a window in the state, for each range.
+        ranges: The ranges that are read.
+        how: What else `read` takes.
+
+    Returns:
+        The most pages of a window in the new state, for each range.
+    """
+    head = {"pages_per_year": {"came": 1_051, "lent": 1_051}}
+    if before:
+        head["most_pages"] = before
+    state: State = {"coverage": [head]}
+    with suppress(LookupError):
+        list(read(library, state, 90 * DAY, ranges, **how))
+    after: dict[str, int] = state["coverage"][0].get("most_pages", {})
+    return after
+
+
 @pytest.mark.parametrize(
     ("by", "requests", "before", "after"),
     [
@@ -475,20 +503,13 @@ def test_how_many_pages_a_window_of_the_next_run_may_have(
     before: dict[str, int],
     after: dict[str, int],
 ) -> None:
-    """Short ones are for a range of which a run has completed nothing."""
+    """Short ones are for a range of which a run has completed too little."""
     library = Ending(
         [*range(0, 90 * DAY, 600)],
         by=by,
         left=requests,
     )
-    density = {"came": 1_051, "lent": 1_051}
-    head = {"pages_per_year": density}
-    if before:
-        head["most_pages"] = before
-    state: State = {"coverage": [head]}
-    with suppress(LookupError):
-        list(read(library, state, 90 * DAY, ("came", "lent"), readers=1))
-    assert state["coverage"][0].get("most_pages", {}) == after
+    assert most_pages_after(library, before, ("came", "lent"), readers=1) == after
 
 
 def test_windows_grow_only_if_every_reader_can_complete_a_longer_one() -> None:
@@ -497,11 +518,7 @@ def test_windows_grow_only_if_every_reader_can_complete_a_longer_one() -> None:
         [*range(0, 90 * DAY, 600)],
         left=40,
     )
-    head = {"most_pages": {"came": 6}, "pages_per_year": {"came": 1_051}}
-    state: State = {"coverage": [head]}
-    with suppress(LookupError):
-        list(read(library, state, 90 * DAY, readers=4))
-    assert state["coverage"][0]["most_pages"]["came"] <= 6
+    assert most_pages_after(library, {"came": 6}, readers=4)["came"] <= 6
 
 
 @pytest.mark.parametrize(
@@ -521,11 +538,8 @@ def test_there_are_no_more_readers_than_pages_of_a_short_window(
         [*range(0, 90 * DAY, 600)],
         left=requests,
     )
-    head = {"most_pages": {"came": before}, "pages_per_year": {"came": 1_051}}
-    state: State = {"coverage": [head]}
-    with suppress(LookupError):
-        list(read(library, state, 90 * DAY, readers=4))
-    assert state["coverage"][0]["most_pages"]["came"] == after
+    found = most_pages_after(library, {"came": before}, readers=4)
+    assert found == {"came": after}
 
 
 def test_a_budget_shortens_the_windows_of_its_run_alone() -> None:
@@ -534,11 +548,8 @@ def test_a_budget_shortens_the_windows_of_its_run_alone() -> None:
         [*range(0, 90 * DAY, 600)],
         left=6,
     )
-    head = {"most_pages": {"came": 13}, "pages_per_year": {"came": 1_051}}
-    state: State = {"coverage": [head]}
-    with suppress(LookupError):
-        list(read(library, state, 90 * DAY, readers=1, budget=20))
-    assert state["coverage"][0]["most_pages"]["came"] == 13
+    found = most_pages_after(library, {"came": 13}, readers=1, budget=20)
+    assert found == {"came": 13}
 
 
 def test_a_run_that_is_killed_has_kept_how_dense_records_are() -> None:

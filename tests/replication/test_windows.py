@@ -4,6 +4,7 @@ from functools import cache
 from itertools import islice
 from math import ceil
 from statistics import mean
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -39,6 +40,12 @@ EMPTY = Page(
     has_more=False,
     fingerprint=0,
 )
+FULL = Page(
+    records=PAGE,
+    has_more=True,
+    fingerprint=1,
+)
+LAST = FULL._replace(has_more=False)
 UNEVEN = Server(is_uneven=True)
 ENDS_EMPTY = Server(ends_empty=True)
 
@@ -230,6 +237,36 @@ def test_few_records_are_complete_in_a_new_stream(batches: str) -> None:
         assert one.requests <= least(new, PLAIN) + 1
 
 
+def windows_of_a_year(
+    *,
+    readers: int,
+    widest: int = 30 * DAY,
+    most_pages: int = MOST_PAGES,
+    **how: Any,
+) -> Windows:
+    """Return windows of which nothing has been requested.
+
+    Args:
+        readers: As of `Windows`, like the next two.
+        widest: See there.
+        most_pages: See there.
+        how: Other fields of `Step`.
+    """
+    step = Step(
+        range_name="x",
+        intervals=[(0, YEAR)],
+        **how,
+    )
+    return Windows(
+        step,
+        caps=Caps(PAGE),
+        widest=widest,
+        readers=readers,
+        now=YEAR,
+        most_pages=most_pages,
+    )
+
+
 def test_the_front_waits_while_another_window_is_settled() -> None:
     """Nothing else is begun, as so much waits already."""
     step = Step(
@@ -259,72 +296,30 @@ def test_the_front_waits_while_another_window_is_settled() -> None:
 
 def test_a_run_that_may_end_early_first_compares_the_front() -> None:
     """What it reads meanwhile would be lost if it ended before that."""
-    step = Step(
-        range_name="x",
-        intervals=[(0, YEAR)],
-        pages_per_year=365,
-    )
-    windows = Windows(
-        step,
-        caps=Caps(PAGE),
-        widest=30 * DAY,
-        readers=4,
-        now=YEAR,
-        most_pages=MOST_PAGES // 2,
+    windows = windows_of_a_year(
+        readers=4, pages_per_year=365, most_pages=MOST_PAGES // 2
     )
     front = windows.next()
     assert front
-    whole = Page(
-        records=PAGE,
-        has_more=False,
-        fingerprint=1,
-    )
-    windows.note_page(front, whole, PAGE)
+    windows.note_page(front, LAST, PAGE)
     assert front.state is State.DOUBTFUL
     assert isinstance(windows.next(), Question)
     assert windows.next() is None
 
 
 def test_nothing_newer_is_begun_once_a_window_has_ended_the_run() -> None:
-    step = Step(
-        range_name="x",
-        intervals=[(0, YEAR)],
-        is_first_load=True,
-    )
-    windows = Windows(
-        step,
-        caps=Caps(PAGE),
-        widest=30 * DAY,
-        readers=4,
-        now=YEAR,
-    )
+    windows = windows_of_a_year(readers=4, is_first_load=True)
     front, *_, failed = [*islice(iter(windows.next, None), 4)]
     windows.note_failure(failed, OSError())
     assert windows.next() is None
-    more = Page(
-        records=PAGE,
-        has_more=True,
-        fingerprint=1,
-    )
-    windows.note_page(front, more, PAGE)
+    windows.note_page(front, FULL, PAGE)
     assert windows.next() is front
     assert windows.next() is None
 
 
 def test_all_readers_read_what_is_older_than_what_has_ended_the_run() -> None:
     """It will be emitted, and there may be much of it."""
-    step = Step(
-        range_name="x",
-        intervals=[(0, YEAR)],
-        is_first_load=True,
-    )
-    windows = Windows(
-        step,
-        caps=Caps(PAGE),
-        widest=30 * DAY,
-        readers=8,
-        now=YEAR,
-    )
+    windows = windows_of_a_year(readers=8, is_first_load=True)
     *samples, newest = [*islice(iter(windows.next, None), 8)]
     for number, sample in enumerate(samples):
         few = Page(
@@ -343,30 +338,15 @@ def test_all_readers_read_what_is_older_than_what_has_ended_the_run() -> None:
 
 def test_a_run_that_may_end_early_compares_although_older_pages_wait() -> None:
     """A slow loader takes them later, and the requests are used up meanwhile."""
-    step = Step(
-        range_name="x",
-        intervals=[(0, YEAR)],
-        pages_per_year=365,
-    )
-    windows = Windows(
-        step,
-        caps=Caps(PAGE),
-        widest=30 * DAY,
-        readers=1,
-        now=YEAR,
-        most_pages=MOST_PAGES // 2,
+    windows = windows_of_a_year(
+        readers=1, pages_per_year=365, most_pages=MOST_PAGES // 2
     )
     waiting = windows.next()
     assert waiting
     waiting.state = State.READ
     doubtful = windows.next()
     assert doubtful
-    whole = Page(
-        records=PAGE,
-        has_more=False,
-        fingerprint=1,
-    )
-    windows.note_page(doubtful, whole, PAGE)
+    windows.note_page(doubtful, LAST, PAGE)
     assert doubtful.state is State.DOUBTFUL
     assert isinstance(question := windows.next(), Question)
     assert question.about is doubtful
@@ -375,26 +355,11 @@ def test_a_run_that_may_end_early_compares_although_older_pages_wait() -> None:
 
 def test_what_has_arrived_of_the_front_shows_how_dense_records_are() -> None:
     """So a run that is ended leaves to the next one what it has learned."""
-    step = Step(
-        range_name="x",
-        intervals=[(0, YEAR)],
-    )
-    windows = Windows(
-        step,
-        caps=Caps(PAGE),
-        widest=YEAR,
-        readers=1,
-        now=YEAR,
-    )
-    full = Page(
-        records=PAGE,
-        has_more=True,
-        fingerprint=1,
-    )
+    windows = windows_of_a_year(readers=1, widest=YEAR)
     for _ in range(30):
         window = windows.next()
         assert window
-        windows.note_page(window, full, window.records + PAGE)
+        windows.note_page(window, FULL, window.records + PAGE)
     front = windows.ledger.front
     assert front
     so_far = front.records / PAGE * YEAR / front.seconds
@@ -431,18 +396,7 @@ def test_a_wider_window_is_tried_alone_after_failures() -> None:
 
 
 def test_nothing_more_is_requested_of_a_range_that_is_ignored() -> None:
-    step = Step(
-        range_name="x",
-        intervals=[(0, YEAR)],
-        is_first_load=True,
-    )
-    windows = Windows(
-        step,
-        caps=Caps(PAGE),
-        widest=30 * DAY,
-        readers=8,
-        now=YEAR,
-    )
+    windows = windows_of_a_year(readers=8, is_first_load=True)
     always = Page(
         records=3,
         has_more=False,
