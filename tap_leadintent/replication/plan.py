@@ -18,6 +18,9 @@ from tap_leadintent.times import EARLIEST, LATEST
 
 DAY = 86_400
 
+LONGEST_UNREADABLE = 15 * 60
+"""The most seconds before the run began that an API may not return yet."""
+
 _SHORTEST_PERIOD = 450
 """7.5 minutes: the first age at which an instant is read again."""
 

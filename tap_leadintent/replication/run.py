@@ -15,7 +15,13 @@ from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.ignored import Watch, is_range_obeyed
 from tap_leadintent.replication.intervals import Coverage, Interval
-from tap_leadintent.replication.plan import DAY, Scope, Step, without_due
+from tap_leadintent.replication.plan import (
+    DAY,
+    LONGEST_UNREADABLE,
+    Scope,
+    Step,
+    without_due,
+)
 from tap_leadintent.replication.protocol import Api, IgnoredRangeError, PageT
 from tap_leadintent.replication.reader import Reader, WindowPage
 from tap_leadintent.replication.windows import MOST_PAGES, PAGES, Windows
@@ -24,10 +30,6 @@ OLDEST_SIGNAL = 30 * DAY
 """If a later range has been read beyond a window of the first range, it is read again
 after that window, from this many seconds before its start: the time of a record in a
 later range may lie that long before the time at which it was found."""
-
-_LONGEST_UNREADABLE = 15 * 60
-"""The most seconds at the end of what is requested that an API may not return yet."""
-
 
 _MOST_REPEATS = 3
 """How often a run reads again what seems to be incomplete of a range."""
@@ -568,7 +570,7 @@ class ReplicationRun(Generic[PageT]):
         last = self._last_hole(range_name)
         if not last or last.end != self._until or not self._has_read:
             return
-        if last.end - last.start > _LONGEST_UNREADABLE:
+        if last.end - last.start > LONGEST_UNREADABLE:
             return
         if not self.may_be_too_new(last.error):
             return

@@ -22,7 +22,7 @@ from math import ceil
 from tap_leadintent.replication.caps import Caps, Ended, Verdict
 from tap_leadintent.replication.density import Density, samples
 from tap_leadintent.replication.ledger import Ledger, Question, State, Window
-from tap_leadintent.replication.plan import Step
+from tap_leadintent.replication.plan import LONGEST_UNREADABLE, Step
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError, Page
 from tap_leadintent.replication.rounding import Rounding
 from tap_leadintent.replication.search import Search
@@ -440,7 +440,9 @@ class Windows:
             self._note_capped(window)
             return
         seconds = _COMPARED * self._search.widest
-        middle_at_end = min(self._now, window.end + seconds // 2)
+        # If it failed, the number of records would count as a limit.
+        readable = self._now - LONGEST_UNREADABLE
+        middle_at_end = min(readable, window.end + seconds // 2)
         end = max(window.end, middle_at_end)
         wider = Question(
             end - seconds,

@@ -673,6 +673,18 @@ def test_nothing_is_read_in_vain_if_the_newest_minutes_cannot_be_read() -> None:
     assert has_begun_too_early == [False]
 
 
+def test_no_comparison_reaches_into_minutes_that_cannot_be_read() -> None:
+    library = LateLibrary([*range(45 * DAY, 90 * DAY, 600)])
+    run = read(
+        library,
+        {},
+        90 * DAY,
+        readers=1,
+        may_be_too_new=lambda _: True,
+    )
+    assert [*run] == library.books
+
+
 @dataclass
 class CountedLibrary(AskedInOrder):
     """It counts how many ask at once, and lets those wait who ask for what was lent."""
