@@ -265,7 +265,7 @@ def test_ordinary_runs_ask_nothing(
 @pytest.mark.parametrize("each", [HOUR, DAY])
 def test_a_record_that_comes_again_unchanged_is_asked_about_once(each: int) -> None:
     """As an account may do that has a new signal."""
-    active = lead(0, 0, 0, UPGRADE + 3 * DAY, UPGRADE + 10 * DAY)
+    active = lead(0, 0, 0, UPGRADE + DAY, UPGRADE + 4 * DAY)
     api = UpgradedApi(
         now=UPGRADE,
         leads=[active],
@@ -274,7 +274,7 @@ def test_a_record_that_comes_again_unchanged_is_asked_about_once(each: int) -> N
     )
     store = Store()
     asking: list[int] = []
-    while api.now < UPGRADE + 20 * DAY:
+    while api.now < UPGRADE + 8 * DAY:
         run(api, store, FULL, selected=(api.stream,))
         if api.questions:
             asking.append(len(api.questions))
@@ -356,7 +356,7 @@ def test_times_that_are_days_off_are_no_error(refusal: Json) -> None:
 
 def test_the_first_second_of_1970_may_stand_for_no_bound() -> None:
     """As in programs in which 0 counts as a bound that is not given."""
-    active = lead(0, 0, 0, UPGRADE + 3 * DAY, UPGRADE + 10 * DAY)
+    active = lead(0, 0, 0, UPGRADE + DAY, UPGRADE + 4 * DAY)
     others = [lead(n, n * HOUR) for n in range(1, 41 * 24)]
     api = UpgradedApi(
         now=UPGRADE,
