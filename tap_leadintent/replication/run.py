@@ -5,7 +5,6 @@ coverage, a STATE says so, rows are written, their window is covered, and the ne
 says that.
 """
 
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from tap_leadintent.replication import intervals
 from tap_leadintent.replication.bookmark import Bookmark
 from tap_leadintent.replication.ignored import Watch, is_range_obeyed
 from tap_leadintent.replication.intervals import Coverage, Interval
+from tap_leadintent.replication.lengths import Lengths
 from tap_leadintent.replication.plan import (
     DAY,
     LONGEST_UNREADABLE,
@@ -24,7 +24,7 @@ from tap_leadintent.replication.plan import (
 )
 from tap_leadintent.replication.protocol import Api, IgnoredRangeError, PageT
 from tap_leadintent.replication.reader import Reader, WindowPage
-from tap_leadintent.replication.windows import MOST_PAGES, PAGES, Windows
+from tap_leadintent.replication.windows import Windows
 
 OLDEST_SIGNAL = 30 * DAY
 """If a later range has been read beyond a window of the first range, it is read again
@@ -133,12 +133,6 @@ class ReplicationRun(Generic[PageT]):
     """The instant at which the coverage of all ranges ends, in UTC seconds since 1970.
     None while the first range is read."""
 
-    _most_pages: dict[str, int] = field(default_factory=dict, init=False)
-    """For each range whose windows must be short, the most pages of one in this run."""
-
-    _pages: Counter[str] = field(default_factory=Counter, init=False)
-    """How many pages of each range have been emitted."""
-
     _tried: set[str] = field(default_factory=set, init=False)
     """The ranges that the run has read once."""
 
@@ -149,11 +143,19 @@ class ReplicationRun(Generic[PageT]):
     """The readers that have begun a range before the one before it has ended, by the
     name of the range that they have begun early."""
 
+    _lengths: Lengths = field(init=False)
+    """How long the windows are."""
+
     _watch: Watch[PageT] = field(init=False)
     """Compares what was read with what earlier runs have seen."""
 
     def __post_init__(self) -> None:
-        """Compare with what the bookmark has kept."""
+        """Take what the bookmark has kept."""
+        self._lengths = Lengths(
+            bookmark=self.bookmark,
+            readers=self.readers,
+            budget=self.budget,
+        )
         self._watch = Watch(self.bookmark.seen)
 
     def begin(self) -> None:
@@ -170,34 +172,13 @@ class ReplicationRun(Generic[PageT]):
             self.now,
         )
         self.owed_at_begin = self.owed()
-        self._most_pages = {**bookmark.most_pages}
-        self._shorten_next(self.scope.ranges_to_read[0])
+        self._lengths.note_begin(self.scope.ranges_to_read[0])
         self.save()
 
     @property
     def has_short_windows(self) -> bool:
         """Whether runs before have ended before they completed enough of a range."""
-        return bool(self._most_pages)
-
-    def _most_pages_of(self, range_name: str) -> int:
-        return self._most_pages.get(range_name, MOST_PAGES)
-
-    def _shorten_next(self, range_name: str) -> None:
-        """Let the next run have shorter windows, until enough is completed.
-
-        If the run is ended before that, the next one completes more of them. Each range
-        counts for itself: what was completed of another range, such as the last hour,
-        is no progress here.
-        """
-        most = self._most_pages_of(range_name)
-        self._set_next(range_name, most // 2)
-
-    def _set_next(self, range_name: str, pages: int) -> None:
-        """Set how many pages a window of a range may have in the next run at most."""
-        if pages < MOST_PAGES:
-            self.bookmark.most_pages[range_name] = max(1, pages)
-        else:
-            self.bookmark.most_pages.pop(range_name, None)
+        return self._lengths.are_short
 
     def passes(self) -> Generator[str]:
         """Yield the ranges to read, one after the other.
@@ -266,7 +247,7 @@ class ReplicationRun(Generic[PageT]):
         if not is_first:
             # One instant ends all ranges, so that they cannot drift apart.
             self._common_end = self.complete_to()
-            self._shorten_next(range_name)
+            self._lengths.note_begin(range_name)
             self.save()
         reached = self.scope.start
         while parts := self._missing(range_name, (reached, self._until)):
@@ -276,7 +257,7 @@ class ReplicationRun(Generic[PageT]):
                 del parts[1:]
             yield from self._read(range_name, parts)
             reached = parts[-1][1]
-        self.bookmark.most_pages.pop(range_name, None)
+        self._lengths.note_end(range_name)
         self._tried.add(range_name)
         self._leave_newest(range_name)
         self._raise_if_ignored(range_name)
@@ -316,7 +297,7 @@ class ReplicationRun(Generic[PageT]):
                         is_last=item.is_last,
                     )
                     if item.page is not None:
-                        self._pages[range_name] += 1
+                        self._lengths.note_page(range_name)
                     if item.is_last:
                         # A run that is killed says nothing at its end. Readers may
                         # change the windows meanwhile, as this is an estimate.
@@ -327,8 +308,7 @@ class ReplicationRun(Generic[PageT]):
             if windows.rounding.is_obeyed:
                 self._watch.note_obeyed(range_name)
             if not windows.has_read:
-                # An API that returns nothing does not ask for shorter windows.
-                self._set_next(range_name, self._most_pages_of(range_name))
+                self._lengths.note_nothing(range_name)
             self._note_density(range_name, windows)
 
     def _note_density(self, range_name: str, windows: Windows) -> None:
@@ -351,7 +331,7 @@ class ReplicationRun(Generic[PageT]):
         This range may have to be read again after the next one was begun early. Then
         the same threads read it first, so that no more requests are sent at once.
         """
-        readers, _ = self._bounds(range_name)
+        readers, _ = self._lengths.bounds(range_name)
         windows = self._windows(range_name, parts)
         for begun in self._ahead.values():
             if not begun.has_stopped:
@@ -360,12 +340,12 @@ class ReplicationRun(Generic[PageT]):
         reader = Reader(
             api=self.api,
             steps=[windows],
-            at_once=lambda: min(self._readers_now(range_name), self.at_once()),
+            at_once=lambda: min(self._lengths.readers_now(range_name), self.at_once()),
         )
         names = self.scope.ranges_to_read
         number = names.index(range_name)
         following = names[number + 1 :]
-        may_end_early = self.budget or self.has_short_windows
+        may_end_early = self.budget or self._lengths.are_short
         if not following or may_end_early or readers == 1:
             return reader
         name = following[0]
@@ -382,7 +362,7 @@ class ReplicationRun(Generic[PageT]):
         range_name: str,
         parts: Sequence[Interval],
     ) -> Windows:
-        readers, most_pages = self._bounds(range_name)
+        readers, most_pages = self._lengths.bounds(range_name)
         return Windows(
             self._step(range_name, parts),
             caps=self.bookmark.caps,
@@ -436,37 +416,6 @@ class ReplicationRun(Generic[PageT]):
             pages_per_year=self.bookmark.pages_per_year.get(range_name, 0),
         )
 
-    def _bounds(self, range_name: str) -> tuple[int, int]:
-        """Return how many windows to read at once, and how many pages each may have.
-
-        If the number of requests is limited, all windows that are begun together take
-        at most half of it. If earlier runs have ended too early, fewer windows are
-        begun together: what was read of the others is lost if the run ends before the
-        oldest one is complete.
-        """
-        most_pages = self._most_pages_of(range_name)
-        if self.budget is None:
-            is_short = most_pages < MOST_PAGES
-            readers = min(self.readers, most_pages) if is_short else self.readers
-            return readers, most_pages
-        half = self.budget // 2
-        most_pages = max(1, min(most_pages, half))
-        readers = max(1, min(self.readers, most_pages // PAGES))
-        most_of_each = half // readers
-        return readers, max(1, min(most_pages, most_of_each))
-
-    def _readers_now(self, range_name: str) -> int:
-        """Return how many windows to read at once now.
-
-        Short windows are read by more readers when the run has emitted so much that
-        they could not lose more than that if it ended early.
-        """
-        readers, most_pages = self._bounds(range_name)
-        if self.budget is not None:
-            return readers
-        emitted = self._pages[range_name] // most_pages
-        return max(readers, min(self.readers, emitted))
-
     def _take_out_later(
         self,
         range_name: str,
@@ -518,27 +467,8 @@ class ReplicationRun(Generic[PageT]):
         self.has_completed = True
         completed = self.completed.setdefault(range_name, [])
         intervals.add(completed, item.window)
-        self._adapt_next(range_name)
+        self._lengths.note_completed(range_name)
         self._take_out(range_name, self.bookmark.caps.suspects(range_name))
-
-    def _adapt_next(self, range_name: str) -> None:
-        """Choose how long the next run's windows are, when a window is completed.
-
-        If this run ended now, what it has read of other windows would be lost. So the
-        next run's windows are half as long until this run has emitted enough for every
-        reader to complete one. They are twice as long if it has emitted enough for
-        that, because many short windows cost more requests than a few long ones. They
-        become as long as usual only when a run has completed the range: a run with
-        usual windows needs more requests before it completes the first one.
-        """
-        readers, most = self._bounds(range_name)
-        pages = self._pages[range_name]
-        longer = min(2 * most, MOST_PAGES // 2)
-        current = self._most_pages_of(range_name)
-        if pages >= readers * longer:
-            self._set_next(range_name, max(current, longer))
-        elif pages >= readers * min(PAGES, most / 2):
-            self._set_next(range_name, current)
 
     def _add_hole(
         self,

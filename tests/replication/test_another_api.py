@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from os import urandom
-from threading import Barrier, Condition, Event, Lock
+from threading import Barrier, Event, Lock
 from time import sleep
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -729,38 +729,6 @@ def test_a_repeat_sends_no_more_requests_at_once() -> None:
             break
     assert {*run} >= {*range(0, DAY, 600)}
     assert library.most == 4
-
-
-@dataclass
-class CrowdedLibrary(Library):
-    """Each answer waits a moment for more than three that ask at once."""
-
-    asking: int = 0
-    most: int = 0
-    changed: Condition = field(default_factory=Condition)
-
-    def get(self, url: str) -> bytes:
-        """Count the request, and respond."""
-        with self.changed:
-            self.asking += 1
-            self.most = max(self.most, self.asking)
-            self.changed.notify_all()
-            self.changed.wait_for(lambda: self.asking > 3, timeout=0.003)
-            self.asking -= 1
-        return super().get(url)
-
-
-def test_a_budget_lets_no_more_ask_at_once_however_much_is_done() -> None:
-    """The requests that are left would not do for more windows that are begun."""
-    library = CrowdedLibrary([*range(0, 90 * DAY, 600)])
-    run = read(
-        library,
-        {},
-        90 * DAY,
-        budget=64,
-    )
-    assert {*run} == {*library.books}
-    assert library.most <= 3
 
 
 def test_what_may_lack_records_is_never_covered_by_a_state() -> None:
