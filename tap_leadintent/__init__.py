@@ -13,8 +13,9 @@ How one page goes through the package: a thread of `replication/reader.py` asks
 server's time, `api/page.py` decodes everything except the records, and
 `api/siblings.py` compares that with other pages. `replication/reader.py` keeps the page
 until its window has been read. `replication/windows.py` decides what is read next, and
-whether the window is cut; `replication/caps.py` judges whether its query is complete,
-and `replication/ledger.py` keeps the state of each window.
+whether the window is cut; `replication/comparisons.py` finds out with
+`replication/caps.py` whether its query is complete, and `replication/ledger.py` keeps
+the state of each window.
 
 The main thread emits the records in the order of time. `streams/stream.py` takes the
 page from `replication/run.py`. `records/pages.py` decodes its records, compares them

@@ -48,6 +48,14 @@ class Rounding:
                 return True
         return False
 
+    def is_too_short_to_cut(self, window: Window) -> bool:
+        """Return whether it would not help to cut a window that is long or capped.
+
+        Args:
+            window: The window.
+        """
+        return window.seconds <= self.shortest
+
     def note_first_page(
         self,
         window: Window,

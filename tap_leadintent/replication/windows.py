@@ -12,17 +12,18 @@ it is read. There are four kinds of probes:
 
 A window is cut, and its parts are read instead, for one of three reasons: it holds more
 pages than it may, it failed (`search.py`), or the API may have ended its query too
-early (`caps.py`). A question is a query that decides about other windows. All instants
-are in UTC seconds since 1970.
+early (`comparisons.py`). A question is a query that decides about other windows. All
+instants are in UTC seconds since 1970.
 """
 
 from collections.abc import Sequence
 from math import ceil
 
-from tap_leadintent.replication.caps import Caps, Ended, Verdict
+from tap_leadintent.replication.caps import Caps
+from tap_leadintent.replication.comparisons import FEW_PARTS, Comparisons
 from tap_leadintent.replication.density import Density, samples
 from tap_leadintent.replication.ledger import Ledger, Question, State, Window
-from tap_leadintent.replication.plan import LONGEST_UNREADABLE, Step
+from tap_leadintent.replication.plan import Step
 from tap_leadintent.replication.protocol import CutError, IgnoredRangeError, Page
 from tap_leadintent.replication.rounding import Rounding
 from tap_leadintent.replication.search import Search
@@ -56,14 +57,6 @@ expected. There is at least one part for each reader."""
 
 _MUCH_DENSER = 2
 """How many times denser than expected a window must be to be cut into probes."""
-
-_COMPARED = 2
-"""A doubtful window is compared with a query that is this many times as long as the
-longest window. A shorter one would find nothing more where records are sparse."""
-
-_FEW_PARTS = 3
-"""Parts that a capped or quiet window is cut into. As each may end with a page that is
-not full, few parts cost few requests."""
 
 
 class Windows:
@@ -100,12 +93,20 @@ class Windows:
         self.error: IgnoredRangeError | None = None
         """Why nothing more is requested of the step: the API ignores its range."""
         self._caps = caps
-        self._now = now
         self.readers = readers
         """How many windows are read at once; it may change while they are read."""
         self._most_pages = most_pages
         self._is_quiet = not step.is_first_load
         self._search = Search(self.ledger, widest)
+        self._comparisons = Comparisons(
+            range_name=step.range_name,
+            ledger=self.ledger,
+            caps=caps,
+            search=self._search,
+            rounding=self.rounding,
+            now=now,
+            limited=self._limited,
+        )
         self._density = Density(caps.page_size)
         self._search.plan_holes(step.holes)
         unread = list(self.ledger.of(State.UNREAD))
@@ -209,14 +210,14 @@ class Windows:
                     ready.limit = ready.limit or self._caps.limit
                 ready.state = State.REQUESTED
                 return ready
-            doubtful = self._to_compare(windows)
+            doubtful = self._comparisons.next(windows)
             # The oldest window is needed before anything else can be emitted.
             if doubtful and doubtful is windows[0]:
-                self._compare(doubtful)
+                self._comparisons.ask(doubtful)
             elif self._plan(windows, is_full=is_full):
                 continue
             elif doubtful:
-                self._compare(doubtful)
+                self._comparisons.ask(doubtful)
             else:
                 return None
 
@@ -238,20 +239,6 @@ class Windows:
         candidates = [*self.ledger.questions, *windows]
         ready = [each for each in candidates if each.state is State.READY]
         return min(ready, key=_order, default=None)
-
-    def _to_compare(self, windows: Sequence[Window]) -> Window | None:
-        """Return which of these windows is compared with a wider query next, if any."""
-        # One comparison at a time, as it may tell enough for all.
-        for question in self.ledger.questions:
-            if question.about and question.about.state is State.DOUBTFUL:
-                return None
-        # What holds for the one with the most records holds for the others.
-        doubtful: Window | None = None
-        for window in windows:
-            is_longer = not doubtful or window.records > doubtful.records
-            if window.state is State.DOUBTFUL and is_longer:
-                doubtful = window
-        return doubtful
 
     def _plan(
         self,
@@ -405,7 +392,7 @@ class Windows:
                 )
             elif self._is_too_long(window):
                 self._cut_long(window)
-        self._judge()
+        self._comparisons.judge()
 
     def note_failure(
         self,
@@ -426,58 +413,14 @@ class Windows:
             window.error = error
         if isinstance(window, Question):
             self._answer(window)
-            self._judge()
+            self._comparisons.judge()
         self._search.decide()
-
-    def _compare(self, window: Window) -> None:
-        """Ask for what shows whether the query of a doubtful window is complete."""
-        verdict = self._caps.judge(self.range_name, self._ended(window))
-        if verdict is Verdict.SINGLE_PAGE:
-            self._ask_again(window, window.last)
-            return
-        if not self.range_name:
-            # Nothing is wider than a list of all records.
-            self._note_capped(window)
-            return
-        seconds = _COMPARED * self._search.widest
-        # If it failed, the number of records would count as a limit.
-        readable = self._now - LONGEST_UNREADABLE
-        middle_at_end = min(readable, window.end + seconds // 2)
-        end = max(window.end, middle_at_end)
-        wider = Question(
-            end - seconds,
-            end,
-            max_retries=1,
-            about=window,
-        )
-        self.ledger.questions.append(wider)
-
-    def _ask_again(
-        self,
-        window: Window,
-        limit: int,
-    ) -> None:
-        """Ask for a doubtful window again, in pages of another size."""
-        again = Question(
-            window.start,
-            window.end,
-            max_retries=1,
-            about=window,
-            limit=limit,
-        )
-        self.ledger.questions.append(again)
 
     def _answer(self, question: Question) -> None:
         """Decide what follows from a page of a question, or from its failure."""
         about = question.about
         if about and about.state is State.DOUBTFUL:
-            if question.state is State.FATAL:
-                about.state = State.FATAL
-                about.error = question.error
-            elif question.repeats_window:
-                self._answer_about_page(question, about)
-            elif question.is_at_end and question.records <= about.records:
-                self._caps.note_number(about.records)
+            self._comparisons.answer(question, about)
             return
         # Of others, one page is enough.
         question.state = State.READ
@@ -488,84 +431,15 @@ class Windows:
             self._search.note_failed_minute(about, question)
         self._search.decide()
 
-    def _answer_about_page(
-        self,
-        question: Question,
-        about: Window,
-    ) -> None:
-        """Decide whether the only page of a doubtful window was its last one."""
-        has_more_records = question.records > about.records
-        if not question.is_at_end and not has_more_records:
-            return
-        question.state = State.READ
-        if question.limit != about.limit:
-            if has_more_records:
-                # A record may have appeared since. So the window is asked for again in
-                # pages of its first size.
-                self._ask_again(about, about.limit)
-                return
-        elif not has_more_records:
-            self._caps.note_small(about.last)
-        self._caps.note_checked(about.last)
-
-    def _ended(self, window: Window) -> Ended:
-        """Return what is judged of a window."""
-        return Ended(
-            interval=(window.start, window.end),
-            total=window.records,
-            last=window.last,
-            limit=window.limit,
-        )
-
-    def _judge(self) -> None:
-        """Decide about the windows whose queries have ended."""
-        for window in list(self.ledger.of(State.DOUBTFUL)):
-            ended = self._ended(window)
-            verdict = self._caps.judge(self.range_name, ended)
-            if verdict is Verdict.COMPLETE:
-                self._caps.note_end(self.range_name, ended)
-                self._note_read(window)
-            elif verdict is Verdict.CAPPED and self._is_short(window):
-                self._note_capped(window)
-            elif verdict is Verdict.CAPPED:
-                self._cut_capped(window)
-
-    def _cut_capped(self, window: Window) -> None:
-        """Cut a window whose query the API has ended too early."""
-        # A part that holds nearly all of it is cut soon.
-        pages = ceil(window.fullness / _FEW_PARTS**2) + 1
-        parts = self._search.equal_parts(
-            window.start,
-            window.end,
-            _FEW_PARTS,
-        )
-        self.ledger.cut(
-            window,
-            parts,
-            max_pages=self._limited(pages),
-        )
-        self._search.decide()
-
-    def _note_capped(self, window: Window) -> None:
-        """Let a window count as read that may lack records, as it cannot be cut."""
-        self._caps.uncut = max(self._caps.uncut, window.records)
-        self._note_read(window)
-
-    def _note_read(self, window: Window) -> None:
-        window.state = State.READ
-        self._search.note_read(window)
-        self._search.decide()
-
-    def _is_short(self, window: Window) -> bool:
-        return window.seconds <= self.rounding.shortest
-
     def _is_too_long(self, window: Window) -> bool:
         """Return whether a window is cut although another page is to come."""
         most = window.max_pages
         if not window.is_probe and self._has_idle_readers():
             # They read its parts.
             most = min(most, _LONGEST_IDLE)
-        return window.fullness >= most and not self._is_short(window)
+        if window.fullness < most:
+            return False
+        return not self.rounding.is_too_short_to_cut(window)
 
     def _has_idle_readers(self) -> bool:
         """Return whether readers have nothing to request."""
@@ -588,7 +462,7 @@ class Windows:
         self._is_quiet = False
         self._probe(
             window,
-            _FEW_PARTS,
+            FEW_PARTS,
             _LONGEST_QUIET_QUERY,
         )
 
