@@ -21,7 +21,8 @@ class ServerClock:
     If the server's clock is behind ours, the run is complete only up to what that clock
     showed at the run's first request. Later time is read by the next run, and nothing
     is lost. A single machine of the server whose clock is behind the others changes
-    nothing.
+    nothing, unless it answers first: then the next run reads again what was written
+    before another machine answered.
     """
 
     def __init__(self, logger: logging.Logger) -> None:
