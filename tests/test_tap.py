@@ -70,6 +70,27 @@ def test_every_record_of_every_stream_is_read_under_a_key_of_its_own(
         assert ids == ids_of(sandbox.records(stream))
 
 
+def test_each_stream_is_announced_once_before_its_first_row(
+    tap: RunTap,
+    sandbox: Sandbox,
+    config: Json,
+) -> None:
+    """After another SCHEMA, targets of SDK 0.54.9 may store an older version last."""
+    sandbox.configure(
+        api_key=API_KEY,
+        sizes=dict.fromkeys(STREAMS, 150),
+    )
+    run = tap({**config, "page_size": 10}).succeeded()
+    announced: list[str] = []
+    for message in run.messages:
+        match message["type"]:
+            case "SCHEMA":
+                announced.append(message["stream"])
+            case "RECORD":
+                assert message["stream"] in announced
+    assert sorted(announced) == sorted(STREAMS)
+
+
 def test_a_column_that_the_catalog_adds_is_filled_where_its_schema_allows(
     tap: RunTap,
     sandbox: Sandbox,
