@@ -4,7 +4,7 @@
 asked for again in pages of another size, before the window counts as read.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -45,8 +45,8 @@ class Comparisons:
     now: int
     """When the run began, in UTC seconds since 1970."""
 
-    limited: Callable[[int], int]
-    """Returns how many pages a window may have that may usually have this many."""
+    limit: float
+    """Pages after which any window is cut; infinite if there is no such limit."""
 
     def next(self, windows: Sequence[Window]) -> Window | None:
         """Return which of some windows is compared next, if any.
@@ -81,7 +81,7 @@ class Comparisons:
             self._note_capped(window)
             return
         seconds = _COMPARED * self.search.widest
-        # If it failed, the number of records would count as a limit.
+        # If the comparison failed, the number of records would count as a limit.
         readable = self.now - LONGEST_UNREADABLE
         middle_at_end = min(readable, window.end + seconds // 2)
         end = max(window.end, middle_at_end)
@@ -170,7 +170,7 @@ class Comparisons:
         self.ledger.cut(
             window,
             parts,
-            max_pages=self.limited(pages),
+            max_pages=min(pages, self.limit),
         )
         self.search.decide()
 

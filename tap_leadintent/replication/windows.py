@@ -17,7 +17,7 @@ instants are in UTC seconds since 1970.
 """
 
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, inf
 
 from tap_leadintent.replication.caps import Caps
 from tap_leadintent.replication.comparisons import FEW_PARTS, Comparisons
@@ -87,9 +87,13 @@ class Windows:
         self.ledger = Ledger(step.intervals, most_pages)
         """In which state each interval is."""
         self.rounding = Rounding(self.ledger, now)
-        if most_pages < MOST_PAGES:
+        self._limit = inf
+        """Pages after which any window is cut, if windows must be short."""
+        self._are_short = most_pages < MOST_PAGES
+        if self._are_short:
             # So that a run with few requests can complete one.
             self.rounding.shortest = 1
+            self._limit = most_pages
         self.error: IgnoredRangeError | None = None
         """Why nothing more is requested of the step: the API ignores its range."""
         self._caps = caps
@@ -105,7 +109,7 @@ class Windows:
             search=self._search,
             rounding=self.rounding,
             now=now,
-            limited=self._limited,
+            limit=self._limit,
         )
         self._density = Density(caps.page_size)
         self._search.plan_holes(step.holes)
@@ -113,7 +117,7 @@ class Windows:
         if not unread:
             return
         first = unread[0]
-        if most_pages < MOST_PAGES and step.pages_per_year:
+        if self._are_short and step.pages_per_year:
             # Too few requests are left to find out how dense the records are.
             self._is_quiet = False
             pages_per_second = step.pages_per_year / _YEAR
@@ -127,12 +131,11 @@ class Windows:
                 first.end,
                 widest,
             )
-            most = self._limited(_PROBE_PAGES)
             self.ledger.cut(
                 first,
                 short,
                 is_probe=True,
-                max_pages=most,
+                max_pages=min(_PROBE_PAGES, self._limit),
             )
 
     def pages_per_year(self) -> int:
@@ -166,18 +169,6 @@ class Windows:
             return False
         on_its_way = {State.REQUESTED, State.DOUBTFUL, State.READ}
         return all(window.state in on_its_way for window in windows)
-
-    def _limited(self, pages: int) -> int:
-        """Return how many pages a window may have that may usually have this many.
-
-        It may have fewer if earlier runs have ended before they completed a window.
-
-        Args:
-            pages: The usual number.
-        """
-        if self._most_pages >= MOST_PAGES:
-            return pages
-        return min(pages, self._most_pages)
 
     def next(self, *, is_full: bool = False) -> Window | None:
         """Choose what is requested next.
@@ -226,7 +217,7 @@ class Windows:
 
         What others return may never be emitted.
         """
-        if self._most_pages < MOST_PAGES:
+        if self._are_short:
             oldest = self.ledger.oldest_undecided
             if oldest and oldest.state is State.DOUBTFUL:
                 # The run may end before it is known whether that one is complete.
@@ -345,12 +336,11 @@ class Windows:
             window.end,
             count,
         )
-        most = self._limited(max_pages)
         self.ledger.cut(
             window,
             parts,
             is_probe=True,
-            max_pages=most,
+            max_pages=min(max_pages, self._limit),
         )
 
     def note_page(

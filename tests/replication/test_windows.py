@@ -297,7 +297,9 @@ def test_the_front_waits_while_another_window_is_settled() -> None:
 def test_a_run_that_may_end_early_first_compares_the_front() -> None:
     """What it reads meanwhile would be lost if it ended before that."""
     windows = windows_of_a_year(
-        readers=4, pages_per_year=365, most_pages=MOST_PAGES // 2
+        readers=4,
+        pages_per_year=365,
+        most_pages=MOST_PAGES // 2,
     )
     front = windows.next()
     assert front
@@ -339,7 +341,9 @@ def test_all_readers_read_what_is_older_than_what_has_ended_the_run() -> None:
 def test_a_run_that_may_end_early_compares_although_older_pages_wait() -> None:
     """A slow loader takes them later, and the requests are used up meanwhile."""
     windows = windows_of_a_year(
-        readers=1, pages_per_year=365, most_pages=MOST_PAGES // 2
+        readers=1,
+        pages_per_year=365,
+        most_pages=MOST_PAGES // 2,
     )
     waiting = windows.next()
     assert waiting
