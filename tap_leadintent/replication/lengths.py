@@ -69,8 +69,8 @@ class Lengths:
     def readers_now(self, range_name: str) -> int:
         """Return how many windows to read at once now.
 
-        Short windows are read by more readers when the run has emitted so much that
-        they could not lose more than that if it ended early.
+        More readers read short windows as more has been emitted. So if the run ends
+        early, it loses no more than it has emitted.
 
         Args:
             range_name: The range.

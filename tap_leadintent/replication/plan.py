@@ -19,7 +19,7 @@ from tap_leadintent.times import EARLIEST, LATEST
 DAY = 86_400
 
 LONGEST_UNREADABLE = 15 * 60
-"""The most seconds before the run began that an API may not return yet."""
+"""An API may not return yet what came in so many seconds before the run began."""
 
 _SHORTEST_PERIOD = 450
 """7.5 minutes: the first age at which an instant is read again."""
